@@ -1,0 +1,106 @@
+// The language of the HTTP edge: limited reading of raw bytes, request ids, the event of a request.
+import type { IncomingMessage } from "node:http";
+import type { Request, RequestHandler, Response } from "express";
+import { type Clock, monotonicMs } from "./clock.ts";
+import { ProtocolError } from "./errors.ts";
+import type { EventDraft, EventSink } from "./event.ts";
+import { createUuid, type Random } from "./random.ts";
+
+/** Thrown by the readers; each room's error renderer turns it into the protocol's own shape. */
+export class BodyTooLargeError extends ProtocolError {
+  constructor(limitBytes: number) {
+    super("RequestEntityTooLarge", 413, `expected a body of at most ${limitBytes} bytes, found more`);
+  }
+}
+
+/**
+ * Reads a whole request body as raw bytes. Digests and signatures need them unparsed.
+ * @throws BodyTooLargeError as soon as the limit is passed; the rest is then drained by {@link drain}.
+ */
+export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > limitBytes) throw new BodyTooLargeError(limitBytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length;
+    if (size > limitBytes) throw new BodyTooLargeError(limitBytes);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The path and query exactly as received: route parameters arrive decoded, registries must not see them so. */
+export function rawPath(request: IncomingMessage): { path: string; query: URLSearchParams } {
+  const raw = "originalUrl" in request ? String(request.originalUrl) : (request.url ?? "/");
+  const mark = raw.indexOf("?");
+  if (mark < 0) return { path: raw, query: new URLSearchParams() };
+  return { path: raw.slice(0, mark), query: new URLSearchParams(raw.slice(mark + 1)) };
+}
+
+/** The event that this request will become; handlers fill in what they learn. */
+export function eventOf(response: Response): EventDraft {
+  return response.locals["event"] as EventDraft;
+}
+
+/** The id that names this request to its caller and in the log. */
+export function requestIdOf(response: Response): string {
+  return response.locals["requestId"] as string;
+}
+
+export interface RequestScopeOptions {
+  readonly room: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: EventSink;
+}
+
+/**
+ * The first middleware of every room (pipeline steps 1 and 8 of the edge): gives the request an id, a draft event
+ * and the stack's `Date`, and records the event once the answer is finished or cut.
+ */
+export function requestScope(options: RequestScopeOptions): RequestHandler {
+  return (request, response, next) => {
+    const started = monotonicMs();
+    const draft: EventDraft = { room: options.room, trace: traceOf(request), decision: "none" };
+    response.locals["requestId"] = createUuid(options.random);
+    response.locals["event"] = draft;
+    response.setHeader("Date", options.clock.now().toUTCString());
+    response.once("close", () => {
+      if (!draft.operation) return;
+      options.events.record({
+        ...draft,
+        operation: draft.operation,
+        room: options.room,
+        status: response.statusCode,
+        durationMs: round(monotonicMs() - started),
+        ...(response.writableFinished ? {} : { notes: { ...draft.notes, cut: true } }),
+      });
+    });
+    next();
+  };
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+/** The trace id of a W3C `traceparent` header, if the client sent one. */
+function traceOf(request: Request): string | undefined {
+  const header = request.headers["traceparent"];
+  return typeof header === "string" ? /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header)?.[1] : undefined;
+}
+
+/** How much of an unwanted body is read before the connection is dropped, so that clients see the status first. */
+const DRAIN_BYTES = 1 << 20;
+
+/** After an early refusal: reads on for a while, then gives the connection up. */
+export function drain(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  let left = DRAIN_BYTES;
+  request.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.destroy();
+  });
+  request.resume();
+}

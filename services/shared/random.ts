@@ -1,0 +1,35 @@
+// The only source of randomness. Tests hand in a seeded one.
+import { createHash, randomBytes } from "node:crypto";
+
+/** Randomness as every room takes it. */
+export interface Random {
+  bytes(length: number): Buffer;
+}
+
+/** The system's generator. */
+export const systemRandom: Random = { bytes: randomBytes };
+
+/** A reproducible generator (SHA-256 in counter mode) for tests and seeds; not for secrets. */
+export function createSeededRandom(seed: string): Random {
+  let counter = 0;
+  let pool = Buffer.alloc(0);
+  return {
+    bytes(length) {
+      const parts = [pool];
+      for (let have = pool.length; have < length; have += 32) {
+        parts.push(createHash("sha256").update(`${seed}:${counter++}`).digest());
+      }
+      const all = Buffer.concat(parts);
+      pool = all.subarray(length);
+      return all.subarray(0, length);
+    },
+  };
+}
+
+/** A random UUID, version 4 (RFC 9562 §5.4). */
+export function createUuid(random: Random): string {
+  const bytes = Buffer.from(random.bytes(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

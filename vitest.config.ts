@@ -1,0 +1,19 @@
+import { defineConfig } from "vitest/config";
+
+// `unit` needs nothing but Node; `clients` runs real programs (docs/coverage.md lists them).
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: "unit", include: ["services/**/*.test.ts"], testTimeout: 20_000 } },
+      {
+        test: {
+          name: "clients",
+          include: ["e2e/**/*.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
