@@ -40,12 +40,12 @@ export function rawPath(request: IncomingMessage): { path: string; query: URLSea
 
 /** The event that this request will become; handlers fill in what they learn. */
 export function eventOf(response: Response): EventDraft {
-  return response.locals["event"] as EventDraft;
+  return response.locals.event as EventDraft;
 }
 
 /** The id that names this request to its caller and in the log. */
 export function requestIdOf(response: Response): string {
-  return response.locals["requestId"] as string;
+  return response.locals.requestId as string;
 }
 
 export interface RequestScopeOptions {
@@ -63,8 +63,8 @@ export function requestScope(options: RequestScopeOptions): RequestHandler {
   return (request, response, next) => {
     const started = monotonicMs();
     const draft: EventDraft = { room: options.room, trace: traceOf(request), decision: "none" };
-    response.locals["requestId"] = createUuid(options.random);
-    response.locals["event"] = draft;
+    response.locals.requestId = createUuid(options.random);
+    response.locals.event = draft;
     response.setHeader("Date", options.clock.now().toUTCString());
     response.once("close", () => {
       if (!draft.operation) return;
@@ -87,7 +87,7 @@ function round(ms: number): number {
 
 /** The trace id of a W3C `traceparent` header, if the client sent one. */
 function traceOf(request: Request): string | undefined {
-  const header = request.headers["traceparent"];
+  const header = request.headers.traceparent;
   return typeof header === "string" ? /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header)?.[1] : undefined;
 }
 
