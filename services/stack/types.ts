@@ -85,8 +85,8 @@ export interface WorldNode {
   readonly pluginDirectory: string;
   /** A `KubeletConfiguration` manifest. */
   readonly kubeletConfiguration: Readonly<Record<string, unknown>>;
-  /** A `CredentialProviderConfig` manifest. */
-  readonly credentialProviderConfig: Readonly<Record<string, unknown>>;
+  /** A `CredentialProviderConfig` manifest; a node without one runs no plugins. */
+  readonly credentialProviderConfig?: Readonly<Record<string, unknown>>;
   /** Images that are on the node before its kubelet starts. */
   readonly preloadedImages: readonly string[];
   /** ARN of the role that the SDK's default chain finds on this node. */

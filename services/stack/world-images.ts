@@ -1,0 +1,24 @@
+// The `images` of a repository: what a stack seeds it with.
+import type { WorldImage } from "./types.ts";
+import { optional, readFields, required } from "./world-fields.ts";
+import type { Place } from "./world-place.ts";
+import { distinct, list, oneOf, type Reader, type TextRule, text, whole } from "./world-readers.ts";
+
+const TAG: TextRule = { expected: "a tag of 1 to 128 letters, digits or . _ -", test: /^\w[\w.-]{0,127}$/ };
+const MAXIMUM_MIB = 4096;
+
+/** Reads a list of seeded images; each tag may stand once. */
+export const readImages: Reader<WorldImage[]> = distinct(list(readImage), "tag", (image) => image.tag);
+
+function readImage(place: Place): WorldImage {
+  const { sizeMiB, ...image } = readFields(place, {
+    tag: required(text(TAG)),
+    seed: required(oneOf("tiny", "pause", "multi", "big")),
+    sizeMiB: optional(whole(1, MAXIMUM_MIB), undefined),
+  });
+  if (sizeMiB === undefined) return image;
+  const seed = place.at("seed").value;
+  if (seed !== "big")
+    place.at("sizeMiB").refuseKey("no size: only the seed big has one", `sizeMiB for the seed ${seed}`);
+  return { ...image, sizeMiB };
+}
