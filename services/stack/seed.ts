@@ -1,8 +1,8 @@
 // What a stack is seeded with: the default world, a world file, or an object. The only reader of world files.
 
 import { readFileSync } from "node:fs";
-import { readFile as readFileAsync } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { listPolicyProblems } from "../iam/index.ts";
 import { ConfigurationError } from "../shared/errors.ts";
 import { DEFAULT_WORLD } from "./default-world.ts";
 import type { World } from "./types.ts";
@@ -14,10 +14,11 @@ import type { WorldChecks } from "./world-context.ts";
  * @param source a file name, a world as an object, or nothing for the default world
  * @throws WorldError for a wrong world, ConfigurationError for a file that cannot be read
  */
-export async function loadWorld(source?: string | object, checks: WorldChecks = {}): Promise<World> {
+export async function loadWorld(source?: string | object): Promise<World> {
+  const checks: WorldChecks = { listPolicyProblems };
   if (source === undefined) return parseWorldObject(DEFAULT_WORLD, checks, "default world");
   if (typeof source !== "string") return parseWorldObject(source, checks);
-  const text = await readWorldFile(source);
+  const text = readWorldFile(source);
   const folder = dirname(resolve(source));
   const { parseWorld } = await import("./world-file.ts");
   return parseWorld(text, source, {
@@ -34,9 +35,9 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of its path is no directory",
 };
 
-async function readWorldFile(file: string): Promise<string> {
+function readWorldFile(file: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFileAsync(file));
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
     const why = code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "it is not UTF-8 text" : (CAUSES[code] ?? code);

@@ -3,7 +3,7 @@ import { parseArn } from "../shared/aws/arn.ts";
 import type { WorldAccount, WorldRepository } from "./types.ts";
 import type { WorldContext } from "./world-context.ts";
 import { optional, readFields, required } from "./world-fields.ts";
-import { readImages } from "./world-images.ts";
+import { isRepositoryName, readImages } from "./world-images.ts";
 import { describe, isMap, type Place } from "./world-place.ts";
 import {
   anyMap,
@@ -21,21 +21,26 @@ import {
 export const ACCOUNT_ID: TextRule = { expected: "an account id: 12 digits, in quotes", test: /^\d{12}$/ };
 export const REGION: TextRule = { expected: "a region such as us-west-2", test: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/ };
 
-const IAM_NAME = { expected: "a name of 1 to 64 letters, digits or +=,.@_-", test: /^[\w+=,.@-]{1,64}$/ };
-const POLICY_NAME = { expected: "a name of 1 to 128 letters, digits or +=,.@_-", test: /^[\w+=,.@-]{1,128}$/ };
-const IAM_PATH = { expected: "a path such as / or /team/", test: /^(?=.{1,512}$)\/(?:[\x21-\x2e\x30-\x7e]+\/)*$/ };
-const CLIENT_ID = { expected: "a client id of 1 to 255 characters", test: /^.{1,255}$/ };
+const IAM_NAME = { expected: "a name of 1 to 64 letters, digits or +=,.@_-", test: /^[\w+=,.@-]+$/, maximum: 64 };
+const POLICY_NAME = { expected: "a name of 1 to 128 letters, digits or +=,.@_-", test: /^[\w+=,.@-]+$/, maximum: 128 };
+const IAM_PATH = { expected: "a path such as / or /team/", test: /^\/(?:[\x21-\x2e\x30-\x7e]+\/)*$/, maximum: 512 };
+const CLIENT_ID = { expected: "a client id of 1 to 255 characters", test: /./, maximum: 255 };
 const THUMBPRINT = { expected: "a thumbprint: 40 hex digits", test: /^[0-9a-fA-F]{40}$/ };
 const ACCESS_KEY_ID = { expected: "AKIA and 16 upper-case letters or digits", test: /^AKIA[A-Z0-9]{16}$/ };
-const SECRET_KEY = { expected: "16 to 128 characters without blanks", test: /^[\x21-\x7e]{16,128}$/ };
-const TAG_VALUE: TextRule = { expected: "text of at most 256 characters", test: /^.{0,256}$/s };
+const SECRET_KEY = {
+  expected: "16 to 128 characters without blanks",
+  test: /^[\x21-\x7e]{16}[\x21-\x7e]*$/,
+  maximum: 128,
+};
+const TAG_VALUE: TextRule = { expected: "text of at most 256 characters", test: /(?:)/, maximum: 256 };
 /** The ECR grammar (spec aws 4.3). */
 const REPOSITORY_NAME: TextRule = {
   expected: "a repository name: 2 to 256 lower-case letters and digits, separated by single . _ - / or __ or --",
-  test: /^(?=.{2,256}$)[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/,
+  test: (name) => name.length >= 2 && isRepositoryName(name),
+  maximum: 256,
 };
 
-const tags = record(text(TAG_VALUE), { expected: "a tag key of 1 to 128 characters", test: /^.{1,128}$/s });
+const tags = record(text(TAG_VALUE), { expected: "a tag key of 1 to 128 characters", test: /./, maximum: 128 });
 
 /** Reads one account; its id is the key that leads here. */
 export function readAccount(place: Place, context: WorldContext): WorldAccount {

@@ -20,14 +20,16 @@ const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly nam
 
 const DNS_LABEL: TextRule = {
   expected: "a DNS label: at most 63 lower-case letters, digits and -",
-  test: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  test: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
+  maximum: 63,
 };
 const DNS_SUBDOMAIN: TextRule = {
   expected: "a DNS name: at most 253 lower-case letters, digits, - and .",
-  test: /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/,
+  test: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/,
+  maximum: 253,
 };
 /** RBAC names are path segments (`system:nodes` is one). */
-const PATH_SEGMENT: TextRule = { expected: "a name without / and %", test: /^(?!\.{1,2}$)[^/%\s]{1,253}$/ };
+const PATH_SEGMENT: TextRule = { expected: "a name without / and %", test: /^(?!\.{1,2}$)[^/%\s]+$/, maximum: 253 };
 
 /** Reads the cluster; without one it has the first issuer, no objects and no nodes. */
 export function readCluster(place: Place, context: WorldContext): WorldCluster {

@@ -4,8 +4,15 @@ import { optional, readFields, required } from "./world-fields.ts";
 import type { Place } from "./world-place.ts";
 import { distinct, list, oneOf, type Reader, type TextRule, text, whole } from "./world-readers.ts";
 
-const TAG: TextRule = { expected: "a tag of 1 to 128 letters, digits or . _ -", test: /^\w[\w.-]{0,127}$/ };
+const TAG: TextRule = { expected: "a tag of 1 to 128 letters, digits or . _ -", test: /^\w[\w.-]*$/, maximum: 128 };
+/** One component between slashes; ECR and distribution-spec agree on it. */
+const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const MAXIMUM_MIB = 4096;
+
+/** Whether a text has the grammar of a repository name; its length is the caller's concern. */
+export function isRepositoryName(text: string): boolean {
+  return text.split("/").every((component) => COMPONENT.test(component));
+}
 
 /** Reads a list of seeded images; each tag may stand once. */
 export const readImages: Reader<WorldImage[]> = distinct(list(readImage), "tag", (image) => image.tag);

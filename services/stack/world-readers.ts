@@ -8,6 +8,8 @@ export type Reader<T> = (place: Place) => T;
 export interface TextRule {
   readonly expected: string;
   readonly test: RegExp | ((text: string) => boolean);
+  /** Most characters; checked first, so that no pattern meets a text without end. */
+  readonly maximum?: number;
 }
 
 const ANY_TEXT: TextRule = { expected: "text", test: /./s };
@@ -28,6 +30,7 @@ export function text(rule: TextRule = ANY_TEXT): Reader<string> {
 }
 
 function keeps(rule: TextRule, value: string): boolean {
+  if (rule.maximum !== undefined && value.length > rule.maximum) return false;
   return rule.test instanceof RegExp ? rule.test.test(value) : rule.test(value);
 }
 

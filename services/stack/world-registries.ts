@@ -2,25 +2,27 @@
 import { parseEcrHost } from "../shared/aws/registry-host.ts";
 import type { WorldPlainRepository, WorldRegistry } from "./types.ts";
 import { optional, readFields, required } from "./world-fields.ts";
-import { readImages } from "./world-images.ts";
+import { isRepositoryName, readImages } from "./world-images.ts";
 import { isMap, type Place } from "./world-place.ts";
 import { distinct, list, oneOf, record, secretText, type TextRule, text } from "./world-readers.ts";
 
 const HOST: TextRule = {
   expected: "a host name in lower case, with :port if need be, that is no ECR host",
-  test: (host) =>
-    /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(host) && !parseEcrHost(host.replace(/:\d+$/, "")),
+  test: (host) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(host) && !parseEcrHost(host.replace(/:\d+$/, "")),
+  maximum: 253,
 };
 /** distribution-spec v1.1, "Pulling manifests". */
 const REPOSITORY_NAME: TextRule = {
   expected: "a repository name: lower-case letters and digits, separated by . _ __ - or /",
-  test: /^(?=.{1,255}$)[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/,
+  test: isRepositoryName,
+  maximum: 255,
 };
 /** A colon would end the user name in a Basic header (RFC 7617 §2). */
-const USER: TextRule = { expected: "a user name without colon and blanks", test: /^[^\s:]{1,255}$/ };
+const USER: TextRule = { expected: "a user name without colon and blanks", test: /^[^\s:]+$/, maximum: 255 };
 const PASSWORD: TextRule = {
   expected: "a password of 1 to 1024 characters, in quotes",
-  test: /^\P{Cc}{1,1024}$/u,
+  test: /^\P{Cc}+$/u,
+  maximum: 1024,
 };
 
 /** Reads one registry; `hosts` are those of the registries before it. */

@@ -11,7 +11,8 @@ import { readRegistry } from "./world-registries.ts";
 
 const NAME: TextRule = {
   expected: "a name of lower-case letters, digits and -",
-  test: /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  test: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
+  maximum: 63,
 };
 const IMAGE_PATTERN: TextRule = {
   expected: "an image name with its host, without tag and digest; * only as its end",

@@ -36,13 +36,17 @@ export function parseWorldText(text: string): WorldText {
   const documents = parseDocuments(text, lines);
   if (!documents)
     return refuseWhole(`values at most ${MAXIMUM_DEPTH} levels deep`, "a file nested too deeply to be read");
+  const deep = documents.some(({ errors }) => errors.some(({ message }) => message.includes("call stack size")));
+  if (deep) return refuseWhole(`values at most ${MAXIMUM_DEPTH} levels deep`, "a file nested too deeply to be read");
   const [document, second] = documents;
   if (!document) return refuseWhole("a world: a map that begins with version: 1", "no document");
   const source = new SourceMap(document, lines);
   const syntax = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
   const mistakes = syntax.map((error) => source.at(error.pos[0], renderSyntaxError(error.code, error.message)));
-  if (second)
-    mistakes.push(source.at(second.range[0], { expected: "one document", found: `${documents.length} documents` }));
+  if (second) {
+    const texts = { expected: "one document", found: `${documents.length} documents` };
+    mistakes.push({ ...source.at(second.range[0], texts), path: [] });
+  }
   const broken = second !== undefined || syntax.some((error) => error.code !== "DUPLICATE_KEY");
   const shape = broken ? [] : new ShapeCheck(source).check(document);
   const fatal = broken || shape.length > 0;
@@ -142,7 +146,7 @@ function keyOf(key: unknown): string {
 function pathAt(document: WorldDocument, offset: number): WorldPath {
   const path: (string | number)[] = [];
   let node: unknown = document.contents;
-  while (isCollection(node)) {
+  while (isCollection(node) && path.length < MAXIMUM_DEPTH) {
     const items: readonly unknown[] = node.items;
     const index = items.findLastIndex((item) => (offsetOf(isPair(item) ? item.key : item) ?? Infinity) <= offset);
     const item = items[index];
