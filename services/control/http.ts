@@ -116,7 +116,7 @@ function addStackRoutes(router: Router, { stack, log, clock }: ControlRouterDeps
   });
   router.put(`${PREFIX}/registries/:registry/repositories/*repository`, async (request, response) => {
     const access = await readObject(request);
-    const repository = [request.params["repository"] ?? []].flat().join("/");
+    const repository = [request.params.repository ?? []].flat().join("/");
     const registry = parameter(request, "registry");
     if (!stack.putRepositoryAccess(registry, repository, access)) {
       throw new ControlError("NotFound", `expected a plain registry of the world, found "${registry}"`);
@@ -202,8 +202,8 @@ function addNodeRoutes(router: Router, { stack }: ControlRouterDeps): void {
   router.post(`${PREFIX}/nodes`, async (request, response) => {
     response.status(201).json(await nodes.create(await readObject(request)));
   });
-  router.get(`${PREFIX}/nodes/:node/pods`, (request, response) => {
-    response.json({ pods: nodes.pods(parameter(request, "node")) });
+  router.get(`${PREFIX}/nodes/:node/pods`, async (request, response) => {
+    response.json({ pods: await nodes.pods(parameter(request, "node")) });
   });
   router.post(`${PREFIX}/nodes/:node/pods`, async (request, response) => {
     const wait = rawPath(request).query.get("wait") === "true";
@@ -211,8 +211,12 @@ function addNodeRoutes(router: Router, { stack }: ControlRouterDeps): void {
     response.status(wait ? 200 : 202).json(pod);
   });
   const podPath = `${PREFIX}/nodes/:node/pods/:namespace/:name`;
-  router.get(podPath, (request, response) => {
-    const pod = nodes.findPod(parameter(request, "node"), parameter(request, "namespace"), parameter(request, "name"));
+  router.get(podPath, async (request, response) => {
+    const pod = await nodes.findPod(
+      parameter(request, "node"),
+      parameter(request, "namespace"),
+      parameter(request, "name"),
+    );
     if (pod === undefined) throw noSuchPod(request);
     response.json(pod);
   });

@@ -61,8 +61,8 @@ export interface NodeController {
   create(spec: Readonly<Record<string, unknown>>): Promise<{ name: string }>;
   /** The verdict of the Pod's pulls. Without `wait` the answer is the Pod as accepted. */
   runPod(node: string, manifest: Readonly<Record<string, unknown>>, wait: boolean): Promise<unknown>;
-  pods(node: string): readonly unknown[];
-  findPod(node: string, namespace: string, name: string): unknown;
+  pods(node: string): Promise<readonly unknown[]>;
+  findPod(node: string, namespace: string, name: string): Promise<unknown>;
   deletePod(node: string, namespace: string, name: string): Promise<boolean>;
   restart(node: string): Promise<void>;
   records(node: string): Promise<unknown>;

@@ -82,7 +82,7 @@ export function parseEventFilter(query: URLSearchParams, lastEventId: string | u
         `expected since, trace, lineage, operation, principal, decision or limit, found ${name}`,
       );
   }
-  if (lastEventId !== undefined) filter["since"] = wholeNumber("Last-Event-ID", lastEventId);
+  if (lastEventId !== undefined) filter.since = wholeNumber("Last-Event-ID", lastEventId);
   return filter;
 }
 
@@ -98,7 +98,7 @@ export function parseRotation(fields: Fields): { alg?: string; keepOld: boolean 
   const { keepOld = true } = fields;
   if (typeof keepOld !== "boolean")
     throw new ControlError("BadRequest", `expected keepOld as a boolean, found ${describe(keepOld)}`);
-  return fields["alg"] === undefined ? { keepOld } : { alg: text(fields, "alg"), keepOld };
+  return fields.alg === undefined ? { keepOld } : { alg: text(fields, "alg"), keepOld };
 }
 
 /** `{serviceAccount, namespace, audience, expirationSeconds?, bad?}` */
@@ -116,6 +116,6 @@ export function parseMintRequest(fields: Fields): TokenMintRequest {
     namespace: text(fields, "namespace", "default"),
     audience: text(fields, "audience", "sts.amazonaws.com"),
     ...(typeof expirationSeconds === "number" ? { expirationSeconds } : {}),
-    ...(fields["bad"] === undefined ? {} : { bad: text(fields, "bad") }),
+    ...(fields.bad === undefined ? {} : { bad: text(fields, "bad") }),
   };
 }

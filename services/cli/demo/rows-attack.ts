@@ -1,0 +1,132 @@
+// Rows about tokens and roles that are not what they claim to be.
+import { assumeRole, mintToken, type Outcome } from "./aws.ts";
+import type { Backstage, PodSpec } from "./backstage.ts";
+import type { Row, Step } from "./types.ts";
+
+const IMAGE_A = "111122223333.dkr.ecr.us-west-2.amazonaws.com/team-a/app:1";
+const ROLE_A = "arn:aws:iam::111122223333:role/team-a-pull";
+const PULLER = { namespace: "team-a", name: "puller" };
+const NEEDS = [
+  "node node-1",
+  "issuer eks",
+  "serviceaccount team-a/puller",
+  "role 111122223333/team-a-pull",
+  "repository 111122223333/team-a/app",
+];
+
+/** The owner's Pod on a node of its own, with changes. */
+async function ownerPod(stage: Backstage, changes: Partial<PodSpec> = {}) {
+  const node = await stage.node("node-1");
+  return stage.pod({
+    what: "team-a/puller",
+    node,
+    namespace: "team-a",
+    serviceAccount: "puller",
+    image: IMAGE_A,
+    ...changes,
+  });
+}
+
+async function badToken(stage: Backstage, kind: string, what: string) {
+  return {
+    steps: [await ownerPod(stage, { what, annotations: { "pullproof.dev/bad-token": kind } })],
+    twin: await ownerPod(stage, { what: "its own token" }),
+  };
+}
+
+/** How long the JWKS of an issuer may be cached by STS (spec aws 2.3). */
+const JWKS_CACHE_SECONDS = 60;
+
+async function rotatedKey(stage: Backstage) {
+  const old = await mintToken(stage, PULLER);
+  const first = stepOf("token of the old key", await assumeRole(stage, old, ROLE_A));
+  const oldKeys = await keyIds(stage);
+  await stage.control("POST", "issuers/eks/keys", { keepOld: true });
+  for (const kid of oldKeys) await stage.control("DELETE", `issuers/eks/keys/${encodeURIComponent(kid)}`, {});
+  await stage.control("PUT", "clock", { advanceSeconds: JWKS_CACHE_SECONDS + 1 });
+  const refused = stepOf("the same token, its key withdrawn", await assumeRole(stage, old, ROLE_A));
+  const fresh = await ownerPod(stage, { what: "a new token" });
+  return { before: [{ ...first, expected: "pulled" as const }], steps: [refused, fresh] };
+}
+
+async function keyIds(stage: Backstage): Promise<readonly string[]> {
+  const { issuers } = (await stage.control("GET", "issuers")) as {
+    issuers: { name: string; keys: { kid: string }[] }[];
+  };
+  return issuers.find((issuer) => issuer.name === "eks")?.keys.map(({ kid }) => kid) ?? [];
+}
+
+/** STS agreed or not, in the words of the demo; what follows an agreement is the registry password. */
+function stepOf(what: string, outcome: Outcome<unknown>): Step {
+  if (outcome.ok) return { what, verdict: "pulled", reason: "allowed-by-trust-policy" };
+  const { code, message, status } = outcome.refusal;
+  return {
+    what,
+    verdict: "denied",
+    reason: code,
+    decidedBy: "sts:AssumeRoleWithWebIdentity",
+    because: `${status} ${code}: ${message}`,
+  };
+}
+
+/** In the order of the table. */
+export const ATTACK_ROWS: readonly Row[] = [
+  {
+    id: "foreign-role",
+    title: "team-b's ServiceAccount names team-a's role: the trust policy's sub condition refuses",
+    needs: [...NEEDS, "serviceaccount team-b/impostor"],
+    expected: ["denied"],
+    twin: "pulled",
+    run: async (stage) => ({
+      steps: [await ownerPod(stage, { what: "team-b/impostor", namespace: "team-b", serviceAccount: "impostor" })],
+      twin: await ownerPod(stage),
+    }),
+  },
+  {
+    id: "loose-trust-policy",
+    title: "a trust policy without sub condition lets every ServiceAccount of the cluster in",
+    needs: [...NEEDS, "serviceaccount team-b/borrower", "role 111122223333/loose"],
+    expected: ["leaked"],
+    run: async (stage) => ({
+      steps: [
+        await ownerPod(stage, {
+          what: "team-b/borrower with role loose",
+          namespace: "team-b",
+          serviceAccount: "borrower",
+        }),
+      ],
+    }),
+  },
+  {
+    id: "expired-token",
+    title: "the ServiceAccount token has expired",
+    needs: NEEDS,
+    expected: ["denied"],
+    twin: "pulled",
+    run: (stage) => badToken(stage, "expired", "expired token"),
+  },
+  {
+    id: "forged-token",
+    title: "the token is signed by a key that is not the issuer's",
+    needs: NEEDS,
+    expected: ["denied"],
+    twin: "pulled",
+    run: (stage) => badToken(stage, "wrong-key", "forged token"),
+  },
+  {
+    id: "unregistered-issuer",
+    title: "the token comes from an issuer that the account does not know",
+    needs: [...NEEDS, "issuer rogue"],
+    expected: ["denied"],
+    twin: "pulled",
+    run: (stage) => badToken(stage, "unregistered-issuer", "token of issuer rogue"),
+  },
+  {
+    id: "rotated-key",
+    title: "the issuer's key is withdrawn: old tokens end, new ones work",
+    needs: NEEDS,
+    expected: ["denied", "pulled"],
+    disruptive: true,
+    run: rotatedKey,
+  },
+];

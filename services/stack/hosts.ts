@@ -1,0 +1,76 @@
+// Which host names this stack answers for, and which room each belongs to (design 4, spec aws 1.7). Pure.
+import { parseEcrHost } from "../shared/aws/registry-host.ts";
+import type { EdgeRequest } from "../shared/edge.ts";
+import type { World } from "./types.ts";
+
+export type HostRoom = "oidc" | "apiserver" | "sts" | "ecr" | "registry";
+
+/** Names under which the API server is known inside a cluster. */
+const API_SERVER_HOSTS = [
+  "kubernetes.default.svc",
+  "kubernetes.default.svc.cluster.local",
+  "kubernetes.default",
+  "kubernetes",
+];
+export const API_SERVER_URL = "https://kubernetes.default.svc";
+/** Names that say nothing about a room: the request's shape decides. */
+const GENERIC_HOSTS = ["localhost", "pullproof", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal"];
+
+/** The stack's names. */
+export interface HostTable {
+  /** The room that a name belongs to; undefined for generic and foreign names. */
+  roomOf(host: string): HostRoom | undefined;
+  isGeneric(host: string): boolean;
+  isServed(host: string): boolean;
+  /** Every exact name, for certificates, aliases and `up`'s report. */
+  names(): readonly string[];
+}
+
+/** The host table of a world; `extraHosts` are further generic names (a container's alias, say). */
+export function createHostTable(world: World, extraHosts: readonly string[] = []): HostTable {
+  const exact = new Map<string, HostRoom>(API_SERVER_HOSTS.map((host) => [host, "apiserver"]));
+  for (const issuer of world.issuers)
+    if (!issuer.foreign) exact.set(new URL(issuer.url).hostname.toLowerCase(), "oidc");
+  for (const registry of world.registries) exact.set(registry.host.toLowerCase().replace(/:\d+$/, ""), "registry");
+  exact.set("sts.amazonaws.com", "sts");
+  for (const region of regionsOf(world)) {
+    exact.set(`sts.${region}.amazonaws.com`, "sts");
+    exact.set(`api.ecr.${region}.amazonaws.com`, "ecr");
+  }
+  const generic = new Set([...GENERIC_HOSTS, ...extraHosts.map((host) => host.toLowerCase())]);
+  for (const host of generic) exact.delete(host); // an issuer on localhost is found by its path
+  const accounts = new Set(world.accounts.map((account) => account.id));
+
+  const roomOf = (host: string): HostRoom | undefined => {
+    const ecr = parseEcrHost(host);
+    if (ecr) return accounts.has(ecr.account) ? "registry" : undefined;
+    return exact.get(host);
+  };
+  const isGeneric = (host: string) => generic.has(host) || host.startsWith("127.");
+  return {
+    roomOf,
+    isGeneric,
+    isServed: (host) => isGeneric(host) || roomOf(host) !== undefined,
+    names: () => [...exact.keys(), ...ecrHostsOf(world)],
+  };
+}
+
+function regionsOf(world: World): ReadonlySet<string> {
+  return new Set([world.region, ...world.accounts.flatMap((account) => account.regions)]);
+}
+
+/** The registry host of every account in each of its regions. */
+export function ecrHostsOf(world: World): readonly string[] {
+  return world.accounts.flatMap(({ id, regions }) => regions.map((region) => `${id}.dkr.ecr.${region}.amazonaws.com`));
+}
+
+/** The room of a request on a generic host, by its shape; undefined if it has none. */
+export function roomOfShape(request: EdgeRequest, issuerPaths: readonly string[]): HostRoom | undefined {
+  const { path, headers, query } = request;
+  if (path === "/v2" || path.startsWith("/v2/")) return "registry";
+  if (String(headers["x-amz-target"] ?? "").startsWith("AmazonEC2ContainerRegistry_V20150921.")) return "ecr";
+  if (issuerPaths.some((prefix) => path.startsWith(`${prefix}/`))) return "oidc";
+  if (/^\/(api|apis|openid|\.well-known)(\/|$)/.test(path)) return "apiserver";
+  if (String(headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded")) return "sts";
+  return /(^|&)Action=/.test(query) ? "sts" : undefined;
+}
