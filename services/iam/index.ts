@@ -3,7 +3,7 @@ export { renderDenial } from "./core/denial.ts";
 export { listPolicyProblems, parsePolicy } from "./core/policy.ts";
 export { findMissingSubjectCondition } from "./core/subject.ts";
 export { IamError, type IamErrorCode, type PolicyProblem } from "./errors.ts";
-export { createIam, type IamOptions } from "./store.ts";
+export { createIam, type IamOptions } from "./iam.ts";
 export type {
   AccessRequest,
   AccountSeed,

@@ -33,6 +33,8 @@ export interface Statement {
 export interface PrincipalPattern {
   readonly type: "AWS" | "Federated" | "Service" | "CanonicalUser";
   readonly value: string;
+  /** The unique id that a role's or user's ARN stood for when the policy was stored: a recreated role is another one. */
+  readonly boundTo?: string;
 }
 
 export interface Condition {
@@ -204,7 +206,12 @@ export interface Iam {
   decideWebIdentity(request: WebIdentityRequest): Decision;
   /** Identity, boundary, session and resource policies together; identity policies are read live. */
   decideAccess(request: AccessRequest): Decision;
-  /** Creates or replaces; a recreated role has a new id. @throws IamError MalformedPolicyDocument */
+  /**
+   * The policy with the role and user ARNs of its principals tied to their present unique ids, as AWS does when it stores
+   * a resource policy: afterwards a role that is deleted and created again is no longer meant. Unknown ARNs stay as they are.
+   */
+  bindPrincipals(policy: Policy): Policy;
+  /** Creates, or replaces and keeps the id; a role created again after its deletion has a new id. @throws IamError */
   putRole(account: string, name: string, seed: RoleSeed): Role;
   deleteRole(account: string, name: string): boolean;
   putUser(account: string, name: string, seed: UserSeed): User;

@@ -1,0 +1,97 @@
+// The decision: who may do what, and which statement says so. Pure; every fact comes in as an argument.
+import type { AwsPrincipal } from "../../shared/aws/principal.ts";
+import type { AccessRequest, Decision, Policy, RequestContext, Role, WebIdentityRequest } from "../types.ts";
+import { decideCombination, evaluatePolicies, renderDecision } from "./combine.ts";
+import { createAccessFacts, createTrustFacts } from "./facts.ts";
+import type { PrincipalMatch, Question } from "./statement.ts";
+
+/** What the account knows about who asks; all of it is read at the time of the request. */
+export interface AccessFacts {
+  /** False for a role or user that no longer exists, or that is another one of the same name. */
+  readonly known: boolean;
+  readonly policies: readonly Policy[];
+  readonly boundary?: Policy | undefined;
+  /** Undefined without session policies; an empty list allows nothing. */
+  readonly sessionPolicies?: readonly Policy[] | undefined;
+  /** Tags of the role or user. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** Keys that hold for every request, such as the time. */
+  readonly context?: RequestContext | undefined;
+}
+
+/** Identity, boundary, session and resource policies together (spec aws 3.4). */
+export function decideAccess(request: AccessRequest, facts: AccessFacts): Decision {
+  const { principal } = request;
+  if (!facts.known) return { effect: "deny", reason: "no-such-principal", decidedBy: "no statement", outcomes: [] };
+  const question: Question = {
+    action: request.action,
+    resource: request.resource,
+    principalName: principal.arn,
+    matchPrincipal: (pattern) =>
+      pattern.type === "AWS" ? matchAwsPrincipal(principal, pattern.value, pattern.boundTo) : "none",
+    facts: createAccessFacts(request, facts),
+  };
+  return decideCombination({
+    identity: evaluatePolicies(facts.policies, question),
+    boundary: facts.boundary && evaluatePolicies([facts.boundary], question),
+    session: facts.sessionPolicies && evaluatePolicies(facts.sessionPolicies, question),
+    resource: evaluatePolicies(request.resourcePolicy ? [request.resourcePolicy] : [], question),
+    isTrust: request.resourcePolicy?.kind === "trust",
+    isRoot: principal.kind === "root",
+    sameAccount: principal.accountId === request.resourceAccount,
+  });
+}
+
+/** A web identity against the trust policy of a role; nothing else is consulted (spec aws 3.2). */
+export function decideWebIdentity(
+  request: WebIdentityRequest,
+  facts: { readonly role: Role | undefined; readonly context?: RequestContext | undefined },
+): Decision {
+  const { role, context } = facts;
+  if (!role) return { effect: "deny", reason: "no-such-role", decidedBy: "no statement", outcomes: [] };
+  const account = role.accountId;
+  const questions = request.actions.map(
+    (action): Question => ({
+      action,
+      resource: role.arn,
+      principalName: `Federated: ${request.providerArn}`,
+      matchPrincipal: ({ type, value }, effect) => {
+        // `*` grants nothing to a web identity, but what it denies it denies to all
+        if (type === "AWS") return effect === "Deny" && value === "*" ? "everyone" : "none";
+        // no provider of another account can be trusted
+        const own = request.providerArn.split(":")[4] === account;
+        return type === "Federated" && own && value === request.providerArn ? "session" : "none";
+      },
+      facts: createTrustFacts(request, role, context),
+    }),
+  );
+  const groups = questions.map((question) => evaluatePolicies([role.trustPolicy], question));
+  const outcomes = groups.flatMap((group) => group.outcomes);
+  const denied = groups.find((group) => group.deny);
+  if (denied) return renderDecision("explicit-deny-in-trust-policy", denied, outcomes);
+  const missing = groups.find((group) => !group.allow);
+  if (missing) return renderDecision("no-trust-policy-allows", missing, outcomes);
+  const [first] = groups;
+  if (!first) return { effect: "deny", reason: "no-trust-policy-allows", decidedBy: "no statement", outcomes };
+  return renderDecision("allowed-by-trust-policy", first, outcomes);
+}
+
+/** How closely an AWS principal is named; `boundTo` is the unique id that the ARN stood for when it was written. */
+function matchAwsPrincipal(principal: AwsPrincipal, value: string, boundTo: string | undefined): PrincipalMatch {
+  if (value === "*") return "everyone";
+  if (value === principal.accountId || value === `${accountPrefix(principal)}:root`) return "account";
+  if (principal.kind === "root") return "none";
+  if (principal.kind === "user") {
+    return (value === principal.arn && (boundTo ?? principal.userId) === principal.userId) || value === principal.userId
+      ? "session"
+      : "none";
+  }
+  if (value === principal.arn) return "session";
+  const isRole = value === principal.roleArn && (boundTo ?? principal.roleId) === principal.roleId;
+  return isRole || value === principal.roleId ? "role" : "none";
+}
+
+/** `arn:aws:iam::<account>`, in the principal's own partition. */
+function accountPrefix({ arn, accountId }: AwsPrincipal): string {
+  return `arn:${arn.split(":")[1] ?? "aws"}:iam::${accountId}`;
+}
