@@ -1,5 +1,5 @@
 // AssumeRole: a signed principal asks for a role (spec aws 2.5, 3.4).
-import type { AccessRequest, Decision, Iam, Role } from "../iam/index.ts";
+import type { Iam, Role } from "../iam/index.ts";
 import { parseRoleArn } from "../shared/aws/arn.ts";
 import type { Clock } from "../shared/clock.ts";
 import { createCallContext, createSessionContext, listExtraActions } from "./core/assume-role.ts";
@@ -75,18 +75,15 @@ function decide(call: StsCall, question: Question, deps: AssumeRoleDeps): Role {
     ...(asked.externalId === undefined ? {} : { "sts:ExternalId": asked.externalId }),
   };
   for (const action of ["sts:AssumeRole", ...listExtraActions(asked)]) {
-    const decision = decideByBothSides(
-      {
-        principal: by.principal,
-        action,
-        resource: asked.roleArn,
-        resourceAccount: question.account,
-        resourcePolicy: role.trustPolicy,
-        resourceTags: role.tags,
-        context,
-      },
-      deps.iam,
-    );
+    const decision = deps.iam.decideAccess({
+      principal: by.principal,
+      action,
+      resource: asked.roleArn,
+      resourceAccount: question.account,
+      resourcePolicy: role.trustPolicy,
+      resourceTags: role.tags,
+      context,
+    });
     const { event } = call;
     event.decision = decision.effect;
     event.reason = decision.reason;
@@ -95,14 +92,6 @@ function decide(call: StsCall, question: Question, deps: AssumeRoleDeps): Role {
     if (decision.effect === "deny") throw denial(question, action, call);
   }
   return role;
-}
-
-/** For other resources of one's own account an identity policy is enough; a role's trust policy must always allow. */
-function decideByBothSides(request: AccessRequest, iam: Iam): Decision {
-  const decision = iam.decideAccess(request);
-  if (decision.effect === "deny" || decision.reason === "allowed-by-resource-policy") return decision;
-  // Asked as a stranger to the role's account, the caller needs both sides.
-  return iam.decideAccess({ ...request, resourceAccount: "" });
 }
 
 function denial(question: Question, action: string, call: StsCall): StsError {
