@@ -72,6 +72,8 @@ export interface RepositoryRecord {
 export interface RepositoryDirectory {
   find(name: string): RepositoryRecord | undefined;
   create?(name: string): void;
+  /** All names, for the catalog; without it the catalog lists the repositories that have content. */
+  names?(): Iterable<string>;
 }
 
 /** `<algorithm>:<encoded>`, already checked by `parseDigest`. */
@@ -86,4 +88,6 @@ export interface StoredManifest {
   readonly subject?: Digest;
   readonly artifactType?: string;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** What it refers to, by the media types it gives them. */
+  readonly contents: readonly { readonly digest: Digest; readonly mediaType: string }[];
 }
