@@ -95,7 +95,8 @@ function addStackRoutes(router: Router, { stack, log, clock }: ControlRouterDeps
       .json({ status: healthy ? "ok" : "unhealthy", version, services, switches, clock: clock.state() });
   });
   router.get(`${PREFIX}/ca.pem`, async (_request, response) => {
-    response.type("application/x-pem-file").send(await stack.caPem());
+    const pem = await stack.caPem();
+    response.type("application/x-pem-file").send(pem);
   });
   router.get(`${PREFIX}/env`, async (request, response) => {
     const format = rawPath(request).query.get("format") ?? "json";

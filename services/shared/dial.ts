@@ -56,7 +56,7 @@ export function createDialer(options: DialerOptions): Dialer {
         port: target.port,
         method: request.method ?? "GET",
         path: url.pathname + url.search,
-        headers: { host: url.host, ...request.headers },
+        headers: { host: url.host, ...lengthOf(request.body), ...request.headers },
         timeout: request.timeoutMs ?? 30_000,
         agent: target.tls ? secure : plain,
         ...(request.signal ? { signal: request.signal } : {}),
@@ -69,6 +69,11 @@ export function createDialer(options: DialerOptions): Dialer {
       secure.destroy();
     },
   };
+}
+
+/** Node frames the body of a DELETE only if it is told the length. */
+function lengthOf(body: DialRequest["body"]): Record<string, string> {
+  return typeof body === "string" || Buffer.isBuffer(body) ? { "content-length": String(Buffer.byteLength(body)) } : {};
 }
 
 function outside(url: URL, allowed: boolean): DialTarget {
