@@ -35,7 +35,8 @@ export function createPublicClient(options: PublicClientOptions): ECRClient {
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
-      if (hasBody(result.response)) result.response.body = renderAsList(await readAll(result.response.body));
+      if (hasBody(result.response))
+        Object.assign(result.response, { body: renderAsList(await readAll(result.response.body)) });
       return result;
     },
     { step: "deserialize", priority: "low", name: "readEcrPublic" },
@@ -58,7 +59,7 @@ function hasHeaders(request: unknown): request is { headers: Record<string, stri
   return typeof request === "object" && request !== null && "headers" in request;
 }
 
-function hasBody(response: unknown): response is { body: AsyncIterable<Uint8Array> | Buffer } {
+function hasBody(response: unknown): response is { body: AsyncIterable<Uint8Array> } {
   if (typeof response !== "object" || response === null || !("body" in response)) return false;
   const { body } = response;
   return typeof body === "object" && body !== null && Symbol.asyncIterator in body;

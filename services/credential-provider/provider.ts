@@ -5,15 +5,9 @@ import { AssumeRoleWithWebIdentityCommand, STSClient } from "@aws-sdk/client-sts
 import { createResponse } from "./core/authorization-token.ts";
 import { decideIdentity } from "./core/identity.ts";
 import { parseImageHost } from "./core/image-host.ts";
-import { PluginError, renderFailedCall } from "./errors.ts";
 import { createPublicClient } from "./ecr-public.ts";
-import type {
-  AuthorizationData,
-  CredentialProviderRequest,
-  CredentialProviderResponse,
-  ImageHost,
-  LogLine,
-} from "./types.ts";
+import { PluginError, renderFailedCall } from "./errors.ts";
+import type { CredentialProviderRequest, CredentialProviderResponse, ImageHost, LogLine } from "./types.ts";
 
 /** What a run needs beside the request; `main.ts` reads it from the environment. */
 export interface ProviderOptions {
@@ -27,7 +21,19 @@ export interface ProviderOptions {
   readonly publicEndpoint: string | undefined;
 }
 
-type Credentials = NonNullable<Exclude<ECRClientConfig["credentials"], (...args: never[]) => unknown>>;
+interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string;
+}
+
+type RequestHandler = NonNullable<ECRClientConfig["requestHandler"]>;
+
+/** The role to take, when there is one; the request handler is shared so that one address needs one connection. */
+interface RoleSession {
+  readonly credentials: () => Promise<Credentials>;
+  readonly requestHandler: RequestHandler;
+}
 
 // The real plugin gives each HTTP request 30 seconds (spec aws 1.1).
 const REQUEST_HANDLER = { requestTimeout: 30_000, connectionTimeout: 30_000, throwOnRequestTimeout: true };
@@ -43,49 +49,28 @@ export async function getCredentials(
   options: ProviderOptions,
 ): Promise<CredentialProviderResponse> {
   const host = parseImageHost(request.image);
-  const credentials = chooseCredentials(request, host, options);
-  const data = await (host.kind === "public" ? fetchPublicData : fetchPrivateData)(
-    { request, host, credentials },
-    options,
+  const session = createRoleSession(request, host, options);
+  options.log(
+    "I",
+    host.kind === "public" ? "Getting creds for public registry" : `Getting creds for private image ${request.image}`,
   );
-  return createResponse(host.host, data, options.now());
-}
-
-interface Query {
-  readonly request: CredentialProviderRequest;
-  readonly host: ImageHost;
-  /** Undefined: the SDK's default chain. */
-  readonly credentials: (() => Promise<Credentials>) | undefined;
-}
-
-async function fetchPrivateData(query: Query, options: ProviderOptions): Promise<AuthorizationData | undefined> {
-  const { region } = query.host;
-  options.log("I", `Getting creds for private image ${query.request.image}`);
-  if (region === undefined) options.log("W", NO_REGION);
-  const client = new ECRClient({ requestHandler: REQUEST_HANDLER, ...(region === undefined ? {} : { region }) });
-  useIdentity(client, query.credentials, options.metadataDisabled);
-  const output = await call("ECR: GetAuthorizationToken", () => client.send(new GetAuthorizationTokenCommand({})));
-  return readData(output.authorizationData?.[0]);
-}
-
-async function fetchPublicData(query: Query, options: ProviderOptions): Promise<AuthorizationData | undefined> {
-  options.log("I", "Getting creds for public registry");
-  const client = createPublicClient({ endpoint: options.publicEndpoint, requestHandler: REQUEST_HANDLER });
-  useIdentity(client, query.credentials, options.metadataDisabled);
-  const operation = "ECR PUBLIC: GetAuthorizationToken";
+  const client = createClient(host, session?.requestHandler ?? REQUEST_HANDLER, options);
+  useIdentity(client, session, options.metadataDisabled);
+  const operation = `${host.kind === "public" ? "ECR PUBLIC" : "ECR"}: GetAuthorizationToken`;
   const output = await call(operation, () => client.send(new GetAuthorizationTokenCommand({})));
-  return readData(output.authorizationData?.[0]);
+  return createResponse(host.host, output.authorizationData?.[0], options.now());
 }
 
-function readData(data: { authorizationToken?: string; expiresAt?: Date } | undefined): AuthorizationData | undefined {
-  return data && { authorizationToken: data.authorizationToken, expiresAt: data.expiresAt };
+function createClient(host: ImageHost, requestHandler: RequestHandler, options: ProviderOptions): ECRClient {
+  if (host.kind === "public") return createPublicClient({ endpoint: options.publicEndpoint, requestHandler });
+  return new ECRClient({ requestHandler, ...regionOf(host, options.log) });
 }
 
-function chooseCredentials(
+function createRoleSession(
   request: CredentialProviderRequest,
   host: ImageHost,
   options: ProviderOptions,
-): Query["credentials"] {
+): RoleSession | undefined {
   const identity = decideIdentity(request, options.environmentRoleArn);
   if (identity.kind === "node") {
     if (identity.because === "no-role") {
@@ -93,11 +78,18 @@ function chooseCredentials(
     }
     return undefined;
   }
-  const { region } = host;
-  if (region === undefined) options.log("W", NO_REGION);
-  const client = new STSClient({ requestHandler: REQUEST_HANDLER, ...(region === undefined ? {} : { region }) });
+  const client = new STSClient({ requestHandler: REQUEST_HANDLER, ...regionOf(host, options.log) });
   askOnceOnIssuerFailure(client);
-  return () => assumeRole(client, identity.roleArn, request.serviceAccountToken);
+  return {
+    credentials: () => assumeRole(client, identity.roleArn, request.serviceAccountToken),
+    requestHandler: client.config.requestHandler,
+  };
+}
+
+function regionOf({ region }: ImageHost, log: LogLine): { region?: string } {
+  if (region !== undefined) return { region };
+  log("W", NO_REGION);
+  return {};
 }
 
 async function assumeRole(client: STSClient, roleArn: string, token: string): Promise<Credentials> {
@@ -118,8 +110,7 @@ async function assumeRole(client: STSClient, roleArn: string, token: string): Pr
 
 // The SDK for JavaScript repeats IDPCommunicationError, the SDK for Go does not (spec aws 2.4).
 function askOnceOnIssuerFailure(client: STSClient): void {
-  const options = { step: "finalizeRequest", relation: "after", toMiddleware: "retryMiddleware" } as const;
-  client.middlewareStack.addRelativeTo(
+  client.middlewareStack.add(
     (next) => async (args) => {
       try {
         return await next(args);
@@ -130,16 +121,16 @@ function askOnceOnIssuerFailure(client: STSClient): void {
         throw error;
       }
     },
-    { ...options, name: "askOnceOnIssuerFailure" },
+    { step: "finalizeRequest", priority: "low", name: "askOnceOnIssuerFailure" },
   );
 }
 
 // Puts the chosen identity into the client, and the real plugin's words around a failure to get one.
-function useIdentity(client: ECRClient, chosen: Query["credentials"], metadataDisabled: boolean): void {
+function useIdentity(client: ECRClient, session: RoleSession | undefined, metadataDisabled: boolean): void {
   const found = client.config.credentials;
   client.config.credentials = async (properties) => {
     try {
-      return await (chosen ? chosen() : found(properties));
+      return await (session ? session.credentials() : found(properties));
     } catch (error) {
       const reason = error instanceof PluginError ? error.message : explainNoIdentity(error, metadataDisabled);
       throw new PluginError(`get identity: get credentials: ${reason}`);

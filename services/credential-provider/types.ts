@@ -20,8 +20,8 @@ export interface CredentialProviderResponse {
 
 /** The first element of `authorizationData`, as the API gave it. */
 export interface AuthorizationData {
-  readonly authorizationToken: string | undefined;
-  readonly expiresAt: Date | undefined;
+  readonly authorizationToken?: string | undefined;
+  readonly expiresAt?: Date | undefined;
 }
 
 /** Whose identity asks ECR: a role taken with the Pod's token, or whatever the SDK's default chain finds. */

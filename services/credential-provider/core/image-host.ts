@@ -14,7 +14,7 @@ export function parseImageHost(image: string): ImageHost {
   const url = image.includes("://") ? image : `https://${image}`;
   const outcome = parseHostname(url);
   if ("refusal" in outcome) {
-    throw new PluginError(`error parsing image reference ${image}: parse ${quote(url)}: ${outcome.refusal}`);
+    throw new PluginError(`error parsing image reference ${url}: parse ${quote(url)}: ${outcome.refusal}`);
   }
   const { host } = outcome;
   if (PUBLIC_HOSTS.includes(host)) return { host, kind: "public", region: undefined };
@@ -41,8 +41,8 @@ function parseHostname(url: string): Outcome {
   }
   const outcome = parseHostAndPort(authority.slice(at + 1));
   if ("refusal" in outcome) return outcome;
-  const escape = findBadEscape(end < 0 ? "" : rest.slice(end)) ?? findBadEscape(fragment.join("#"));
-  return escape ? { refusal: `invalid URL escape ${quote(escape)}` } : outcome;
+  const badEscape = findBadEscape(end < 0 ? "" : rest.slice(end)) ?? findBadEscape(fragment.join("#"));
+  return badEscape ? { refusal: `invalid URL escape ${quote(badEscape)}` } : outcome;
 }
 
 function parseHostAndPort(authority: string): Outcome {
@@ -52,9 +52,8 @@ function parseHostAndPort(authority: string): Outcome {
   const port = colon < 0 ? "" : authority.slice(colon);
   if (port && !/^:\d*$/.test(port)) return { refusal: `invalid port ${quote(port)} after host` };
   const host = bracket > 0 ? authority.slice(1, bracket) : authority.slice(0, authority.length - port.length);
-  const escape = findBadEscape(host) ?? /%[0-7][0-9a-fA-F]/.exec(host)?.[0];
-  if (escape && bracket === 0) return { refusal: `invalid URL escape ${quote(escape)}` };
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside ASCII is let through
+  const badEscape = findBadEscape(host) ?? /%[0-7][0-9a-fA-F]/.exec(host)?.[0];
+  if (badEscape && bracket === 0) return { refusal: `invalid URL escape ${quote(badEscape)}` };
   const wrong = /[^A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/.exec(host)?.[0];
   if (wrong) return { refusal: `invalid character ${quote(wrong)} in host name` };
   return { host: host.includes("%") && bracket === 0 ? decodeURIComponent(host) : host };
@@ -66,5 +65,7 @@ function findBadEscape(text: string): string | undefined {
 
 // Go's %q for the characters that can get here.
 function quote(text: string): string {
-  return JSON.stringify(text).replace(/\\u00([0-9a-f]{2})/g, "\\x$1").replaceAll("\u007f", "\\x7f");
+  return JSON.stringify(text)
+    .replace(/\\u00([0-9a-f]{2})/g, "\\x$1")
+    .replaceAll("\u007f", "\\x7f");
 }
