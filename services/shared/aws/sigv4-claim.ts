@@ -60,12 +60,12 @@ export function parseAuthorization(request: SignedRequest): SignatureClaim {
   const mark = request.rawPath.indexOf("?");
   const path = mark < 0 ? request.rawPath : request.rawPath.slice(0, mark);
   const query = mark < 0 ? "" : request.rawPath.slice(mark + 1);
-  const authorization = headers.get("authorization");
+  const authorization = one(headers, "authorization");
   const presigned = readAmzQuery(query);
-  if (authorization && presigned.has("X-Amz-Signature")) {
+  if (authorization !== undefined && presigned.has("X-Amz-Signature")) {
     throw incomplete("Only one of the Authorization header and the X-Amz-Signature query parameter may be given.");
   }
-  if (authorization) return fromHeader(authorization, { headers, path, query });
+  if (authorization !== undefined) return fromHeader(authorization, { headers, path, query });
   if (presigned.has("X-Amz-Signature") || presigned.has("X-Amz-Algorithm")) {
     return fromQuery(presigned, { headers, path, query });
   }
@@ -78,8 +78,7 @@ interface Received {
   readonly query: string;
 }
 
-function fromHeader(authorization: readonly string[], { headers, path, query }: Received): SignatureClaim {
-  const text = authorization.join(",").trim();
+function fromHeader(text: string, { headers, path, query }: Received): SignatureClaim {
   const [algorithm = "", rest = ""] = split(text, " ");
   if (algorithm !== ALGORITHM) throw incomplete(`Unsupported AWS 'algorithm': '${algorithm}'.`);
   const fields = readFields(rest, text);
