@@ -56,7 +56,10 @@ export function readAccount(place: Place, context: WorldContext): WorldAccount {
   const declared = place.at("regions").value;
   const known = Array.isArray(declared) && declared.length > 0 ? declared.map(String) : [context.region];
   const fields = readFields(place, {
-    regions: optional(distinct(regions, "region", String), [context.region]),
+    regions: optional(
+      distinct(regions, "region", (name) => name),
+      [context.region],
+    ),
     oidcProviders: optional(
       distinct(
         list((at) => readProvider(at, context)),

@@ -117,13 +117,13 @@ export function record<T>(read: Reader<T>, key?: TextRule): Reader<Record<string
   };
 }
 
-/** Refuses every value of a list that was there before; `of` tells what must differ. */
-export function distinct<T>(read: Reader<T[]>, what: string, of: (item: T) => string): Reader<T[]> {
+/** Refuses every value of a list that was there before; `of` tells what must differ (nothing: not comparable). */
+export function distinct<T>(read: Reader<T[]>, what: string, of: (item: T, at: Place) => string): Reader<T[]> {
   return (place) => {
     const items = read(place);
     const seen = new Set<string>();
     for (const [index, item] of items.entries()) {
-      const name = of(item);
+      const name = of(item, place.at(index));
       if (name !== "" && seen.has(name)) place.at(index).refuse(`each ${what} once`, `a second ${describe(name)}`);
       seen.add(name);
     }

@@ -106,7 +106,7 @@ class SourceMap {
       if (!below) return { path, expected, found, ...this.#position(key) };
       node = below.value;
       key = offsetOf(below.key ?? below.value);
-      offset = offsetOf(below.value) ?? key;
+      offset = isEmpty(below.value) ? key : (offsetOf(below.value) ?? key);
     }
     return { path, expected, found, ...this.#position(onKey ? key : offset) };
   }
@@ -119,6 +119,11 @@ class SourceMap {
 
 function offsetOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
+}
+
+/** `key:` with nothing behind it: the place is the key's. */
+function isEmpty(node: unknown): boolean {
+  return isScalar(node) && node.range !== undefined && node.range !== null && node.range[0] === node.range[1];
 }
 
 function isNode(node: unknown): node is Node {
