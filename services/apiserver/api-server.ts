@@ -6,18 +6,16 @@ import { ConfigurationError } from "../shared/errors.ts";
 import type { Random } from "../shared/random.ts";
 import { type Authenticator, createAuthenticator } from "./authenticator.ts";
 import { applyDefaults } from "./core/admission.ts";
-import { createDiscovery } from "./core/api-discovery.ts";
 import { createForbidden, decideAuthorization } from "./core/authorize.ts";
 import { BOOTSTRAP_OBJECTS } from "./core/bootstrap.ts";
 import { isObject } from "./core/fields.ts";
 import { listManifestProblems, parseManifest } from "./core/manifest.ts";
 import { createProfile, type KubernetesVersion } from "./core/profile.ts";
-import { findKind, RESOURCES } from "./core/resources.ts";
-import { StatusError } from "./errors.ts";
-import { OBJECT_OPERATIONS, storeNew } from "./operations.ts";
-import { createObjectStore } from "./store.ts";
-import { createToken, createTokenReview, type TokenContext } from "./token-operations.ts";
-import type { ApiAnswer, ApiRequest, Attributes, Manifest, PathAttributes, ResourceAttributes, User } from "./types.ts";
+import { findKind } from "./core/resources.ts";
+import { storeNew } from "./operations.ts";
+import { findOperation, type ReadyOperation, type RouteContext } from "./routes.ts";
+import { createObjectStore, type ObjectStore } from "./store.ts";
+import type { Attributes, Manifest, User } from "./types.ts";
 
 export interface ApiServerOptions {
   /** Manifests, as kubectl takes them. */
@@ -57,7 +55,7 @@ export interface ApiServer {
    * The operation behind a request that is allowed; whether it reads a body is known before it is read.
    * @throws StatusError NotFound or MethodNotAllowed
    */
-  findOperation(attributes: Attributes): (request: ApiRequest) => Promise<ApiAnswer>;
+  findOperation(attributes: Attributes): ReadyOperation;
 }
 
 const JWKS_URI = "https://kubernetes.default.svc/openid/v1/jwks";
@@ -71,34 +69,21 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const context = createContext(options);
   const { authenticator, store, facts } = context;
   seed(options, context);
-  const tokens = new Map<string, string>();
-  const addNode = (node: string) => {
-    if (!store.find("nodes", "", node)) {
-      storeNew("nodes", { apiVersion: "v1", kind: "Node", metadata: { name: node, labels: labelsOf(node) } }, context);
-    }
-    const token = tokens.get(node) ?? options.random.bytes(32).toString("base64url");
-    tokens.set(node, token);
-    authenticator.register(token, createNodeUser(node));
-    return token;
-  };
-  for (const node of options.nodes) addNode(node);
+  const nodes = createNodeRegistry(options, context);
+  for (const node of options.nodes) nodes.add(node);
   store.seal();
   const admin = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
   authenticator.register(options.adminToken, admin);
   return {
-    addNode,
+    addNode: nodes.add,
     nodeToken(node) {
-      const token = tokens.get(node);
+      const token = nodes.token(node);
       if (token === undefined) throw new ConfigurationError(`no node ${node} in this cluster`);
       return token;
     },
     reset() {
       store.reset();
-      for (const [node, token] of tokens) {
-        if (options.nodes.includes(node)) continue;
-        authenticator.forget(token);
-        tokens.delete(node);
-      }
+      nodes.reset();
     },
     authenticate: (authorization) => authenticator.authenticate(authorization),
     authorize(user, attributes) {
@@ -106,16 +91,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       if (decision.allowed) return decision.by;
       throw createForbidden(user, attributes, decision);
     },
-    findOperation: (attributes) =>
-      attributes.kind === "path"
-        ? findPathOperation(attributes, options, facts.profile.version)
-        : findResourceOperation(attributes, context),
+    findOperation: (attributes) => findOperation(attributes, context),
   };
 }
 
-function createContext(
-  options: ApiServerOptions,
-): TokenContext & { readonly store: ReturnType<typeof createObjectStore> } {
+function createContext(options: ApiServerOptions): RouteContext & { readonly store: ObjectStore } {
   const { issuer, clock, random, maxTokenExpirationSeconds: maxExpirationSeconds = 0 } = options;
   const { from, to } = MAX_EXPIRATION;
   if (maxExpirationSeconds !== 0 && !(maxExpirationSeconds >= from && maxExpirationSeconds <= to)) {
@@ -130,10 +110,12 @@ function createContext(
   const extendExpiration = options.extendTokenExpiration ?? true;
   const facts = { objects: store, profile };
   const now = () => clock.now();
-  return { store, random, now, issuer, authenticator, facts, apiAudiences, maxExpirationSeconds, extendExpiration };
+  const jwksUri = options.jwksUri ?? JWKS_URI;
+  const tokens = { issuer, authenticator, facts, apiAudiences, maxExpirationSeconds, extendExpiration };
+  return { store, random, now, jwksUri, ...tokens };
 }
 
-function seed({ objects }: ApiServerOptions, context: TokenContext): void {
+function seed({ objects }: ApiServerOptions, context: RouteContext): void {
   const problems = listManifestProblems(objects);
   if (problems.length > 0) {
     const lines = problems.map(({ index, path, message }) => `object ${index} ${path.join(".")}: ${message}`);
@@ -157,7 +139,7 @@ function seed({ objects }: ApiServerOptions, context: TokenContext): void {
 }
 
 // What comes with every cluster or Namespace may be declared again, with annotations of its own.
-function storeSeed(name: string, manifest: Manifest, context: TokenContext): void {
+function storeSeed(name: string, manifest: Manifest, context: RouteContext): void {
   const { namespace = "", name: objectName = "", labels, annotations } = manifest.metadata;
   const exists = context.store.find(name, namespace, objectName);
   if (!exists) {
@@ -168,67 +150,28 @@ function storeSeed(name: string, manifest: Manifest, context: TokenContext): voi
   context.store.put(name, { ...applyDefaults(manifest), metadata });
 }
 
-function findResourceOperation(
-  attributes: ResourceAttributes,
-  context: TokenContext,
-): (request: ApiRequest) => Promise<ApiAnswer> {
-  const { group, version, namespace, name, subresource, verb } = attributes;
-  const resource = Object.hasOwn(RESOURCES, attributes.resource) ? RESOURCES[attributes.resource] : undefined;
-  if (!resource || resource.group !== group || resource.version !== version) throw unknownPath();
-  if (namespace !== "" && !resource.namespaced) throw unknownPath();
-  if (resource.namespaced && namespace === "" && verb !== "list") throw unknownPath();
-  const isToken = resource.kind === "ServiceAccount" && subresource === "token";
-  if (subresource !== "" && !isToken) throw unknownPath();
-  const run = isToken ? createToken : resource.kind === "TokenReview" ? createTokenReview : OBJECT_OPERATIONS[verb];
-  const verbs = isToken ? ["create"] : resource.verbs;
-  // A name in the path of a POST, or none in that of a PUT, is the wrong method for that path.
-  const named = name !== "";
-  const fits = verb === "list" || (verb === "create" ? named === isToken : named);
-  if (!run || !verbs.includes(verb) || !fits) throw wrongMethod();
-  return async (request) => run({ ...request, attributes, resource }, context);
-}
-
-function findPathOperation(
-  { path, verb }: PathAttributes,
-  { issuer, jwksUri = JWKS_URI }: ApiServerOptions,
-  version: string,
-): () => Promise<ApiAnswer> {
-  const publishes = issuer.url.startsWith("https://");
-  const headers = { "Cache-Control": "public, max-age=3600" };
-  const answers: Readonly<Record<string, (() => Promise<ApiAnswer>) | undefined>> = {
-    "/healthz": ok,
-    "/livez": ok,
-    "/readyz": ok,
-    "/.well-known/openid-configuration": publishes
-      ? async () => ({ status: 200, body: issuer.discovery(jwksUri), headers })
-      : undefined,
-    "/openid/v1/jwks": publishes
-      ? async () => ({ status: 200, body: await issuer.jwks(), contentType: "application/jwk-set+json", headers })
-      : undefined,
+// Node objects live in the store; which token stands for which node is known here only.
+function createNodeRegistry(options: ApiServerOptions, context: RouteContext & { store: ObjectStore }) {
+  const { authenticator, store } = context;
+  const tokens = new Map<string, string>();
+  return {
+    token: (node: string) => tokens.get(node),
+    add(node: string): string {
+      const metadata = { name: node, labels: labelsOf(node) };
+      if (!store.find("nodes", "", node)) storeNew("nodes", { apiVersion: "v1", kind: "Node", metadata }, context);
+      const token = tokens.get(node) ?? options.random.bytes(32).toString("base64url");
+      tokens.set(node, token);
+      authenticator.register(token, createNodeUser(node));
+      return token;
+    },
+    reset() {
+      for (const [node, token] of tokens) {
+        if (options.nodes.includes(node)) continue;
+        authenticator.forget(token);
+        tokens.delete(node);
+      }
+    },
   };
-  const trimmed = path.replace(/(?<=.)\/$/, "");
-  const discovery = createDiscovery(trimmed, version);
-  const answer = Object.hasOwn(answers, trimmed)
-    ? answers[trimmed]
-    : discovery === undefined
-      ? undefined
-      : async () => ({ status: 200, body: discovery });
-  if (!answer) throw unknownPath();
-  if (verb !== "get" && verb !== "head") throw wrongMethod();
-  return answer;
-}
-
-async function ok(): Promise<ApiAnswer> {
-  return { status: 200, body: "ok", contentType: "text/plain; charset=utf-8" };
-}
-
-function unknownPath(): StatusError {
-  return new StatusError("NotFound", "not-found", "the server could not find the requested resource", {});
-}
-
-function wrongMethod(): StatusError {
-  const text = "the server does not allow this method on the requested resource";
-  return new StatusError("MethodNotAllowed", "method-not-allowed", text, {});
 }
 
 function createNodeUser(node: string): User {

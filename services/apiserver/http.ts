@@ -6,9 +6,9 @@ import { drain, eventOf, rawPath, readBytes, requestScope } from "../shared/http
 import type { Random } from "../shared/random.ts";
 import type { ApiServer } from "./api-server.ts";
 import { parseAttributes } from "./core/attributes.ts";
+import { parseBody } from "./core/manifest.ts";
 import { nameOperation } from "./core/resources.ts";
 import { renderStatus, StatusError } from "./errors.ts";
-import { parseBody } from "./operations.ts";
 import type { ApiAnswer, Attributes } from "./types.ts";
 
 export interface ApiServerRouterOptions {

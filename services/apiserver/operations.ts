@@ -1,7 +1,7 @@
 // The operations of the API, one function each: what was asked is known, allowed and read; the store is asked or changed.
 import { createUuid, type Random } from "../shared/random.ts";
 import { admitPodServiceAccount, applyDefaults } from "./core/admission.ts";
-import { isObject, objectAt, textAt } from "./core/fields.ts";
+import { objectAt, textAt } from "./core/fields.ts";
 import { parseManifest } from "./core/manifest.ts";
 import { nodeNameOf } from "./core/node-authorizer.ts";
 import { admitNodeOwned, admitNodePod } from "./core/node-restriction.ts";
@@ -217,17 +217,4 @@ const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 
 function randomSuffix(random: Random): string {
   return [...random.bytes(5)].map((byte) => SUFFIX_LETTERS[byte % SUFFIX_LETTERS.length]).join("");
-}
-
-/** A body that must be a JSON object. @throws StatusError BadRequest */
-export function parseBody(bytes: Buffer): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString("utf8"));
-  } catch {
-    throw StatusError.badRequest("couldn't get version/kind; json parse error: the body is not JSON");
-  }
-  if (isObject(value)) return value;
-  const found = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
-  throw StatusError.badRequest(`couldn't get version/kind; json parse error: expected a JSON object, found ${found}`);
 }

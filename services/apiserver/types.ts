@@ -1,7 +1,10 @@
 // The nouns of the API server: objects as on the wire, who asks, what is asked, and what is answered.
 
+/** A JSON object of unknown shape. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** The payload of a token; names as on the wire. */
-export type Claims = Readonly<Record<string, unknown>>;
+export type Claims = JsonObject;
 
 /** The part of an object's metadata that this server reads or writes. */
 export interface ObjectMeta {
@@ -156,7 +159,7 @@ export interface ApiRequest {
   readonly user: User;
   readonly attributes: Attributes;
   /** Empty where a request has no body. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonObject;
   /** Adds facts to the event of this request, also if it is refused afterwards. */
-  note(facts: Readonly<Record<string, unknown>>): void;
+  note(facts: JsonObject): void;
 }

@@ -1,7 +1,7 @@
 // What the API server adds to an object on its way in: defaults, and for Pods the ServiceAccount admission.
 import { StatusError } from "../errors.ts";
-import type { KubeObject, Manifest, ObjectLookup } from "../types.ts";
-import { type JsonObject, objectAt, objectsAt, textAt } from "./fields.ts";
+import type { JsonObject, KubeObject, Manifest, ObjectLookup } from "../types.ts";
+import { objectAt, objectsAt, textAt } from "./fields.ts";
 import { isMirrorPod } from "./pod.ts";
 
 const TOKEN_MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -1,7 +1,6 @@
 // Reading members out of JSON of unknown shape; what is not there, or is something else, reads as empty.
 
-/** A JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import type { JsonObject } from "../types.ts";
 
 /** True for a JSON object: not null, no list. */
 export function isObject(value: unknown): value is JsonObject {

@@ -1,8 +1,8 @@
 // From unknown JSON to a manifest: its kind, its metadata, and for seeds also that nothing in it is unknown.
 import { StatusError } from "../errors.ts";
-import type { Manifest } from "../types.ts";
+import type { JsonObject, Manifest } from "../types.ts";
 import { applyDefaults } from "./admission.ts";
-import { isObject, type JsonObject, objectAt } from "./fields.ts";
+import { isObject, objectAt } from "./fields.ts";
 import { findKind, RESOURCES, type Resource, renderApiVersion } from "./resources.ts";
 import { listObjectProblems } from "./validation.ts";
 
@@ -16,6 +16,22 @@ export interface ManifestProblem {
 
 const METADATA = ["name", "namespace", "labels", "annotations", "finalizers", "generateName", "uid", "resourceVersion"];
 const METADATA_IGNORED = ["creationTimestamp", "generation", "managedFields", "ownerReferences", "selfLink"];
+
+/**
+ * A body that must be a JSON object.
+ * @throws StatusError BadRequest
+ */
+export function parseBody(bytes: Buffer): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw StatusError.badRequest("couldn't get version/kind; json parse error: the body is not JSON");
+  }
+  if (isObject(value)) return value;
+  const found = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+  throw StatusError.badRequest(`couldn't get version/kind; json parse error: expected a JSON object, found ${found}`);
+}
 
 /**
  * A request body as a manifest of this resource; a kind left out is taken from the URL, as the real server does.

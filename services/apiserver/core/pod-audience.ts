@@ -1,7 +1,7 @@
 // Whether a Pod itself asks for an audience: in a projected token volume, or through the CSI driver behind a volume
 // (spec kubelet 5.2, rule 7 a and b).
-import type { KubeObject, ObjectLookup } from "../types.ts";
-import { type JsonObject, objectAt, objectsAt, textAt } from "./fields.ts";
+import type { JsonObject, KubeObject, ObjectLookup } from "../types.ts";
+import { objectAt, objectsAt, textAt } from "./fields.ts";
 
 export type AudienceFinding =
   | { readonly found: true; readonly by: string }

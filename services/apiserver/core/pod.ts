@@ -1,6 +1,6 @@
 // What a Pod refers to: read by the node authorizer, by NodeRestriction and by admission.
-import type { KubeObject } from "../types.ts";
-import { type JsonObject, objectAt, objectsAt, textAt } from "./fields.ts";
+import type { JsonObject, KubeObject } from "../types.ts";
+import { objectAt, objectsAt, textAt } from "./fields.ts";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 

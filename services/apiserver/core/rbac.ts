@@ -1,7 +1,7 @@
 // Role-based access control: who is bound to which rules, and whether one of them covers the request.
 // Aggregated ClusterRoles are taken as written; a role that does not exist grants nothing.
-import type { Attributes, Authorization, KubeObject, ObjectLookup, User } from "../types.ts";
-import { type JsonObject, objectAt, objectsAt, textAt, textsAt } from "./fields.ts";
+import type { Attributes, Authorization, JsonObject, KubeObject, ObjectLookup, User } from "../types.ts";
+import { objectAt, objectsAt, textAt, textsAt } from "./fields.ts";
 
 /** Decides by ClusterRoleBindings and by the RoleBindings of the request's namespace. */
 export function decideRbac(user: User, attributes: Attributes, objects: ObjectLookup): Authorization {

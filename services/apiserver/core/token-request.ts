@@ -1,7 +1,7 @@
 // The TokenRequest handler as a decision: checks in the order of spec kubelet 4.2, then what is granted.
 import { StatusError } from "../errors.ts";
-import type { BoundObject, BoundObjectRef, KubeObject, ObjectLookup, TokenRequest } from "../types.ts";
-import { isObject, type JsonObject, objectAt, textAt } from "./fields.ts";
+import type { BoundObject, BoundObjectRef, JsonObject, KubeObject, ObjectLookup, TokenRequest } from "../types.ts";
+import { isObject, objectAt, textAt } from "./fields.ts";
 import { nodeOf, serviceAccountOf } from "./pod.ts";
 import type { Profile } from "./profile.ts";
 import { listTokenRequestProblems, renderUidMismatch } from "./token-request-validation.ts";

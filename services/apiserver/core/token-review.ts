@@ -1,6 +1,6 @@
 // Validation of a ServiceAccount token beyond its signature, and what a TokenReview says (spec kubelet 4.5, 4.6).
-import type { Claims, KubeObject, ObjectLookup, User } from "../types.ts";
-import { type JsonObject, objectAt, textAt } from "./fields.ts";
+import type { Claims, JsonObject, KubeObject, ObjectLookup, User } from "../types.ts";
+import { objectAt, textAt } from "./fields.ts";
 
 /** Clocks may differ by this much, and a deleted object may linger this long. */
 const LEEWAY_SECONDS = 60;

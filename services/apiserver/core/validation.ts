@@ -1,7 +1,7 @@
 // Validation of objects in the API server's words: what a world file and a create request must satisfy alike.
 import type { FieldProblem } from "../errors.ts";
-import type { Manifest } from "../types.ts";
-import { isObject, type JsonObject, objectAt, objectsAt, textAt, textsAt } from "./fields.ts";
+import type { JsonObject, Manifest } from "../types.ts";
+import { isObject, objectAt, objectsAt, textAt, textsAt } from "./fields.ts";
 import { containersOf } from "./pod.ts";
 
 const RBAC_GROUP = "rbac.authorization.k8s.io";
