@@ -20,8 +20,6 @@ export interface Exchange {
   readonly event: EventDraft;
   /** `/v2/`, or `/v2/<registry>/` where the path names the registry. */
   readonly base: string;
-  /** Call before the body is read: tells a client that asked (`Expect: 100-continue`) to send it. */
-  readonly acceptBody: () => void;
 }
 
 export type AnswerHeaders = Readonly<OutgoingHttpHeaders>;

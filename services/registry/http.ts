@@ -28,11 +28,6 @@ export interface RegistryRouterOptions {
   readonly events: EventSink;
   /** Asked before the operation runs; may delay or throw (faults). */
   readonly gate?: (operation: string, response: ServerResponse) => Awaitable<void>;
-  /**
-   * True if the server leaves `Expect: 100-continue` to us (it has a `checkContinue` listener that goes on to the app
-   * without saying continue): refused pushes then never send their body.
-   */
-  readonly manualContinue?: boolean;
 }
 
 const OPERATIONS: Readonly<Record<RegistryOperation, (exchange: Exchange) => Awaitable<void>>> = {
@@ -59,7 +54,7 @@ const OPERATIONS: Readonly<Record<RegistryOperation, (exchange: Exchange) => Awa
 export function createRegistryRouter(options: RegistryRouterOptions): Router {
   const router = Router();
   router.use(requestScope({ room: "registry", ...options }));
-  router.get("/healthz", (_request, response) => void response.json({ status: "ok" }));
+  router.get("/healthz", (_request, response) => void response.end('{"status":"ok"}'));
   router.use(async (request, response, next) => {
     if (!isRegistryPath(request.originalUrl)) return next();
     const address = parseAddress(request, request.originalUrl, options.registries);
@@ -100,9 +95,6 @@ async function decideAndRun(
   refuseForm(arrival, asked);
   await options.gate?.(`registry:${operation}`, response);
   const { query, base } = address;
-  const acceptBody = (): void => {
-    if (options.manualContinue && /^100-continue$/i.test(request.headers.expect ?? "")) response.writeContinue();
-  };
   await OPERATIONS[operation]({
     request,
     response,
@@ -113,7 +105,6 @@ async function decideAndRun(
     operation,
     query,
     base,
-    acceptBody,
   });
 }
 

@@ -116,7 +116,6 @@ async function appendBody(exchange: Exchange, upload: Upload): Promise<void> {
     contentLength: length === undefined ? undefined : Number(length),
   };
   const exactly = checkAgainst(exchange, upload, claim);
-  exchange.acceptBody();
   const source: Readable = request;
   const found = await upload.append(source, exactly);
   upload.lastActive = registry.clock.now();

@@ -14,7 +14,6 @@ import type { RepositoryContent } from "./store.ts";
 export async function putManifest(exchange: Exchange): Promise<void> {
   const { registry, request, response, route, query } = exchange;
   const repository = await openForPush(exchange);
-  exchange.acceptBody();
   const bytes = await readLimited(request, registry.options.maxManifestBytes);
   const { digest, tags } = address(route.reference, query.getAll("tag"), bytes);
   const parsed = parseManifest(bytes, request.headers["content-type"], registry.options.allowUnknownManifests);
