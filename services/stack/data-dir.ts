@@ -11,8 +11,8 @@ export interface DataDirectory {
   nodeDirectory(node: string): string;
   /** Forgets what nodes wrote. */
   clearNodes(): void;
-  /** The key of the control API: as given, from `control.key`, or new and written there (0600). */
-  controlKey(given: string | undefined): string;
+  /** A key of the stack: as given, from the file `<name>.key`, or new and written there (0600). */
+  key(name: "control" | "seal", given: string | undefined): string;
   /** Removes a temporary folder; leaves a given one. */
   close(): void;
 }
@@ -28,9 +28,9 @@ export function openDataDirectory(given: string | undefined): DataDirectory {
     path,
     nodeDirectory: (node) => create(join(nodes, node)),
     clearNodes: () => rmSync(nodes, { recursive: true, force: true }),
-    controlKey(key) {
+    key(name, key) {
       if (key) return key;
-      const file = join(path, "control.key");
+      const file = join(path, `${name}.key`);
       if (existsSync(file)) return readFileSync(file, "utf8").trim();
       const made = randomUUID();
       writeFileSync(file, `${made}\n`, { mode: 0o600 });

@@ -22,6 +22,8 @@ export interface HostTable {
   roomOf(host: string): HostRoom | undefined;
   isGeneric(host: string): boolean;
   isServed(host: string): boolean;
+  /** True for names and addresses that never leave this machine. */
+  isLoopback(host: string): boolean;
   /** Every exact name, for certificates, aliases and `up`'s report. */
   names(): readonly string[];
 }
@@ -46,10 +48,12 @@ export function createHostTable(world: World, extraHosts: readonly string[] = []
     if (ecr) return accounts.has(ecr.account) ? "registry" : undefined;
     return exact.get(host);
   };
-  const isGeneric = (host: string) => generic.has(host) || host.startsWith("127.");
+  const isLoopback = (host: string) => host === "localhost" || host === "::1" || host.startsWith("127.");
+  const isGeneric = (host: string) => generic.has(host) || isLoopback(host);
   return {
     roomOf,
     isGeneric,
+    isLoopback,
     isServed: (host) => isGeneric(host) || roomOf(host) !== undefined,
     names: () => [...exact.keys(), ...ecrHostsOf(world)],
   };

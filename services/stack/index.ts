@@ -1,0 +1,10 @@
+// The door of the stack room: start one, and parse its world.
+export { ecrHostsOf } from "./hosts.ts";
+export type { Rooms } from "./rooms.ts";
+export { loadWorld } from "./seed.ts";
+export { createStack, type RunningStack } from "./stack.ts";
+export type { StackOptions } from "./stack-options.ts";
+export type { World, WorldMistake, WorldSwitches } from "./types.ts";
+export { VERSION } from "./version.ts";
+export { parseWorldObject } from "./world.ts";
+export { WorldError } from "./world-error.ts";

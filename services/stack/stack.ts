@@ -1,0 +1,204 @@
+// The one place where rooms are wired into a running stack.
+import { join } from "node:path";
+import { createControlRouter, EventLog, type StackController } from "../control/index.ts";
+import { MovableClock, systemClock } from "../shared/clock.ts";
+import { createDialer, type Dialer } from "../shared/dial.ts";
+import { startEdge } from "../shared/edge.ts";
+import { systemRandom } from "../shared/random.ts";
+import { type CertificateAuthority, createCertificateAuthority } from "../shared/tls.ts";
+import { type DataDirectory, openDataDirectory } from "./data-dir.ts";
+import { type Endpoints, renderClientEnvironment, renderPluginEnvironment } from "./environment.ts";
+import { createHostTable, ecrHostsOf, type HostTable } from "./hosts.ts";
+import { redactWorld } from "./redacted-world.ts";
+import { createRooms, type Rooms } from "./rooms.ts";
+import { createRouters } from "./routers.ts";
+import { createRoutes } from "./routes.ts";
+import { loadWorld } from "./seed.ts";
+import type { StackOptions } from "./stack-options.ts";
+import type { World } from "./types.ts";
+import { VERSION } from "./version.ts";
+
+/** A running stack, without the conveniences of the library (`testing`). */
+export interface RunningStack {
+  /** `http://127.0.0.1:<port>`, and the same port with https. */
+  readonly http: string;
+  readonly https: string;
+  /** URL of the control API. */
+  readonly control: string;
+  /** Path of the CA's certificate; the file is there once {@link caPem} was called. */
+  readonly ca: string;
+  readonly dataDir: string;
+  /** Admin of the API server, and bearer of the control API on a non-loopback bind. */
+  readonly controlKey: string;
+  /** Name → URL, and name → host. */
+  readonly issuers: Readonly<Record<string, string>>;
+  readonly registries: Readonly<Record<string, string>>;
+  readonly world: World;
+  readonly clock: MovableClock;
+  readonly events: EventLog;
+  readonly rooms: Rooms;
+  readonly dialer: Dialer;
+  readonly hosts: HostTable;
+  /** Makes the CA if need be. */
+  caPem(): Promise<string>;
+  env(): Promise<Readonly<Record<string, string>>>;
+  /** Lets what runs finish, stops kubelets, removes a temporary data folder. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a stack.
+ * @throws ConfigurationError for a wrong world (every mistake at once), a port in use, a folder that cannot be written
+ */
+export async function createStack(options: StackOptions = {}): Promise<RunningStack> {
+  const world = withSwitches(await loadWorld(options.world), options);
+  const directory = openDataDirectory(options.dataDir);
+  try {
+    return await start(world, directory, options);
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+}
+
+function withSwitches(world: World, { switches }: StackOptions): World {
+  return switches ? { ...world, switches: { ...world.switches, ...switches } } : world;
+}
+
+async function start(world: World, directory: DataDirectory, options: StackOptions): Promise<RunningStack> {
+  const host = options.host ?? "127.0.0.1";
+  const random = options.random ?? systemRandom;
+  const clock = new MovableClock();
+  const events = new EventLog(clock);
+  const hosts = createHostTable(world, [...(options.hosts ?? []), host]);
+  const ca = createCertificateAuthority({ directory: directory.path, systemClock, random, isServed: hosts.isServed });
+  const at: { endpoints?: Endpoints; caPem: string } = { caPem: "" };
+  const dialer = createInnerDialer(world, { hosts, at, tls: options.tls === true });
+  const endpoints = () => at.endpoints as Endpoints; // set before anything can be asked
+  const controlKey = directory.key("control", options.controlKey);
+  const rooms = await createRooms({
+    world,
+    clock,
+    random,
+    events,
+    dialer,
+    directory,
+    controlKey,
+    sealingKey: directory.key("seal", options.sealingKey),
+    options,
+    async pluginEnvironment() {
+      if (options.tls) at.caPem = await ca.caPem();
+      return renderPluginEnvironment(endpoints(), options.tls === true);
+    },
+  });
+  const env = async () => {
+    at.caPem = await ca.caPem();
+    return renderClientEnvironment(endpoints());
+  };
+  const controller = createController({ world, rooms, hosts, ca, directory, env });
+  const isLoopback = hosts.isLoopback(host);
+  const control = createControlRouter({
+    stack: controller,
+    log: events,
+    clock,
+    ...(isLoopback ? {} : { requiredKey: controlKey }),
+  });
+  const routers = createRouters({ world, rooms, clock, random, events });
+  if (options.tls) at.caPem = await ca.caPem();
+  const routes = createRoutes(world, hosts, { ...routers, control });
+  const edge = await startEdge({ address: host, port: options.port ?? 0, routes, certificates: ca });
+  const authority = `${isLoopback ? "127.0.0.1" : host}:${edge.port}`;
+  at.endpoints = {
+    http: `http://${authority}`,
+    https: `https://${authority}`,
+    region: world.region,
+    caFile: join(directory.path, "ca.pem"),
+  };
+  return {
+    http: endpoints().http,
+    https: endpoints().https,
+    control: `${endpoints().http}/_pullproof/`,
+    ca: endpoints().caFile,
+    dataDir: directory.path,
+    controlKey,
+    issuers: Object.fromEntries(world.issuers.map(({ name, url }) => [name, url])),
+    registries: registryHosts(world),
+    world,
+    clock,
+    events,
+    rooms,
+    dialer,
+    hosts,
+    caPem: () => ca.caPem(),
+    env,
+    async close() {
+      await rooms.nodes.reset();
+      dialer.close();
+      await edge.close();
+      directory.close();
+    },
+  };
+}
+
+/** Name → host: plain registries by their names in the world, those behind ECR by account (and region, if not the first). */
+function registryHosts(world: World): Readonly<Record<string, string>> {
+  const ecr = ecrHostsOf(world).map((host) => {
+    const [account = "", , , region = ""] = host.split(".");
+    const first = world.accounts.find(({ id }) => id === account)?.regions[0] === region;
+    return [first ? account : `${account}/${region}`, host];
+  });
+  return Object.fromEntries([...world.registries.map(({ name, host }) => [name, host]), ...ecr]);
+}
+
+/** The stack's own names lead to its own port; plain inside the process unless `tls` (docs/decisions/0001). */
+function createInnerDialer(
+  world: World,
+  inner: { hosts: HostTable; at: { endpoints?: Endpoints; caPem: string }; tls: boolean },
+): Dialer {
+  const { hosts, at, tls } = inner;
+  return createDialer({
+    resolve: (host) =>
+      at.endpoints && hosts.isServed(host.toLowerCase())
+        ? { address: "127.0.0.1", port: Number(new URL(at.endpoints.http).port), tls }
+        : undefined,
+    ca: () => at.caPem,
+    outsideNetwork: world.switches.outsideNetwork,
+  });
+}
+
+function createController(from: {
+  world: World;
+  rooms: Rooms;
+  hosts: HostTable;
+  ca: CertificateAuthority;
+  directory: DataDirectory;
+  env(): Promise<Readonly<Record<string, string>>>;
+}): StackController {
+  const { world, rooms, hosts, ca, directory, env } = from;
+  return {
+    version: VERSION,
+    switches: { ...world.switches },
+    services: () => Object.fromEntries(ROOMS.map((room) => [room, "ok"])),
+    caPem: () => ca.caPem(),
+    environment: env,
+    issuers: [...rooms.issuers.values()].map((issuer) => ({
+      name: issuer.name,
+      url: issuer.url,
+      alg: issuer.alg,
+      keys: () => issuer.keys(),
+      rotate: ({ alg, keepOld }) => rooms.rotateKey(issuer.name, { keepOld, ...(alg === undefined ? {} : { alg }) }),
+      withdraw: (kid) => issuer.withdraw(kid),
+    })),
+    mintToken: (issuer, request) => rooms.tokens.mint(issuer, request),
+    nodes: rooms.nodes,
+    world: () => redactWorld(world),
+    async reset() {
+      await rooms.reset();
+      directory.clearNodes();
+    },
+    putRepositoryAccess: (registry, repository, access) => rooms.putRepositoryAccess(registry, repository, access),
+    isKnownHost: (host) => hosts.isServed(host),
+  };
+}
+
+const ROOMS = ["oidc", "apiserver", "iam", "sts", "ecr", "registry", "kubelet"];
