@@ -4,7 +4,7 @@ import { type AccessDeps, checkRepositoryAccess } from "./access.ts";
 import { invalidParameter, readRequiredText } from "./core/input.ts";
 import { readFlag } from "./core/input-values.ts";
 import { repositoryRefusal } from "./core/repository.ts";
-import { bindPrincipals } from "./core/repository-policy.ts";
+import { findUnknownPrincipal } from "./core/repository-policy.ts";
 import { UNVERIFIED_TEXTS } from "./core/unverified.ts";
 import { findRepository } from "./repositories.ts";
 import type { EcrCall, Repository, RepositoryKey, RepositoryPolicy } from "./types.ts";
@@ -19,12 +19,14 @@ const PARAMETER = "PolicyText";
  */
 export function parseRepositoryPolicy(document: unknown, key: RepositoryKey, iam: Iam): RepositoryPolicy {
   const text = typeof document === "string" ? document : JSON.stringify(document);
-  const bound = bindPrincipals(parse(text, key), {
+  const policy = parse(text, key);
+  const unknown = findUnknownPrincipal(policy, {
     hasAccount: (id) => iam.hasAccount(id),
-    findUniqueId: (arn) => iam.findRole(arn)?.id ?? iam.findUser(arn)?.id,
+    hasIdentity: (arn) => iam.findRole(arn) !== undefined || iam.findUser(arn) !== undefined,
   });
-  if ("unknown" in bound) throw invalidParameter(PARAMETER, "Principal not found");
-  return { text, parsed: bound.policy };
+  if (unknown !== undefined)
+    throw invalidParameter(PARAMETER, "Principal not found", new Error(`no principal ${unknown}`));
+  return { text, parsed: iam.bindPrincipals(policy) };
 }
 
 /** @throws EcrError */

@@ -50,7 +50,6 @@ export interface EcrAccountSeed {
 // What core works on, under names of this room: core knows no other room.
 export type { RegistryOperation } from "../registry/index.ts";
 export type ResourcePolicy = Policy;
-export type PolicyStatement = Policy["statements"][number];
 
 /** The room's only state. */
 export interface RepositoryStore {

@@ -46,7 +46,7 @@ export async function assumeRoleWithWebIdentity(call: StsCall, deps: WebIdentity
     throw new StsError("unregistered-issuer", text);
   }
   const audience = matchAudience(claims, provider.clientIds); // 7
-  await verifyWithPublishedKeys(token, provider, deps); // 8, 8b, 9
+  await verifyWithPublishedKeys({ token, provider, event }, deps); // 8, 8b, 9
   event.principal = claims.sub;
   const now = deps.clock.now();
   checkTimes(claims, now, deps.options); // 10, 11, 12
@@ -88,11 +88,13 @@ function parseAccount(roleArn: string): string {
 }
 
 async function verifyWithPublishedKeys(
-  token: UnverifiedToken,
-  provider: OidcProvider,
+  { token, provider, event }: { token: UnverifiedToken; provider: OidcProvider; event: StsCall["event"] },
   deps: WebIdentityDeps,
 ): Promise<void> {
   const found = await deps.keys.findKeys(token.claims.iss, token.kid);
+  if (found.kind === "unknown-key" && found.bounded) {
+    event.notes = { ...event.notes, keys: "not fetched again: too many unknown keys" };
+  }
   if (found.kind !== "found") throw keyRefusal(found, deps.options);
   if (deps.options.verifyThumbprints && provider.thumbprints.length > 0) {
     const registered = provider.thumbprints.map((thumbprint) => thumbprint.toLowerCase());
