@@ -101,7 +101,10 @@ function dial({ endpoint, key, ca }: Connection, outgoing: Outgoing): Promise<ht
     headers: {
       Accept: accept,
       ...(key ? { Authorization: `Bearer ${key}` } : {}),
-      ...(payload === undefined ? {} : { "Content-Type": "application/json" }),
+      // Node gives a DELETE no length of its own, and the body would be taken for the next request.
+      ...(payload === undefined
+        ? {}
+        : { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(payload)) }),
     },
     timeout: accept === "text/event-stream" ? 0 : TIMEOUT_MS,
     ...(ca ? { ca } : {}),

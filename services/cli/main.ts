@@ -10,24 +10,29 @@ import type { ResetOptions } from "./commands/reset.ts";
 import type { TokenCreateOptions } from "./commands/token-create.ts";
 import type { UpOptions } from "./commands/up.ts";
 import { EXIT, reportError } from "./exit.ts";
-import { createOutput } from "./output.ts";
+import { createOutput, type OutputStreams } from "./output.ts";
 import type { Cli } from "./types.ts";
 
 /**
- * Runs one command line.
- * @param args without the program's name
+ * Runs the command line of this process.
  * @returns the exit code: 0 as expected, 1 a verdict or check failed, 2 usage or configuration
  */
 export async function main(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   process.stdout.on("error", ignoreClosedPipe);
   const { stdout, stderr, env: environment } = process;
-  const cli: Cli = { output: createOutput({ stdout, stderr, environment }), environment, untilStopped };
+  return run(args, { stdout, stderr, environment, untilStopped });
+}
+
+/** Runs a command line with the streams, the environment and the signals of someone's process. @returns the exit code */
+export async function run(args: readonly string[], at: OutputStreams & Pick<Cli, "untilStopped">): Promise<number> {
+  const { environment, untilStopped } = at;
+  const cli: Cli = { output: createOutput(at), environment, untilStopped };
   let code: number = EXIT.ok;
-  const program = createProgram(cli, (exitCode) => {
+  const finish: Finish = (exitCode) => {
     code = exitCode;
-  });
+  };
   try {
-    await program.parseAsync(args, { from: "user" });
+    await createProgram(cli, at, finish).parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     // commander has said already what was wrong; help and version end here too.
@@ -56,7 +61,7 @@ function untilStopped(): Promise<void> {
 
 type Finish = (exitCode: number) => void;
 
-function createProgram(cli: Cli, finish: Finish): Command {
+function createProgram(cli: Cli, { stdout, stderr }: OutputStreams, finish: Finish): Command {
   const program = new Command("pullproof")
     .description(
       "Prove who may pull what: a local OIDC, STS, IAM, ECR and registry stack, and the kubelet's image pull path",
@@ -64,6 +69,7 @@ function createProgram(cli: Cli, finish: Finish): Command {
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .showHelpAfterError("(--help shows what is possible)")
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride();
   addStackCommands(program, cli, finish);
   addPullCommands(program, cli, finish);

@@ -16,7 +16,7 @@ export interface Output {
   json(value: unknown): void;
   /** A line that is no result: a hint, a log line. */
   note(text: string): void;
-  /** A table without borders; cells are cleaned. */
+  /** A table without borders. Cells may be painted; {@link clean} what others wrote first. */
   table(head: readonly string[], rows: readonly (readonly string[])[]): Promise<void>;
   /** Waits; on a terminal, after a second, says for what. */
   progress<T>(text: string, work: Promise<T>): Promise<T>;
@@ -40,7 +40,7 @@ export function createOutput({ stdout, stderr, environment }: OutputStreams): Ou
         chars: NO_BORDERS,
         style: { head: [], border: [], "padding-left": 0, "padding-right": 2 },
       });
-      for (const row of rows) table.push(row.map(clean));
+      for (const row of rows) table.push([...row]);
       print(table.toString().replace(/ +$/gm, ""));
     },
     async progress(text, work) {
