@@ -39,11 +39,11 @@ export const ANSWERS = {
   "ecr-public:GetAuthorizationToken": () => ecrAnswer(tokenData("AWS:password", 12 * 3600)),
 } satisfies Record<string, () => StubAnswer>;
 
-/** One element of `authorizationData`; the lifetime is in seconds from now, plus half a second against rounding. */
+/** One element of `authorizationData`. An even lifetime gives the same half of it for a second or so after this call. */
 export function tokenData(plain: string, lifetimeSeconds: number): Record<string, unknown> {
   return {
     authorizationToken: Buffer.from(plain).toString("base64"),
-    expiresAt: Date.now() / 1000 + lifetimeSeconds + 0.5,
+    expiresAt: Date.now() / 1000 + lifetimeSeconds + 1,
   };
 }
 
