@@ -89,6 +89,8 @@ export interface CredentialReport {
 export interface ProviderReport {
   readonly name: string;
   readonly outcome: "not-matched" | "skipped" | "cached" | "executed" | "failed";
+  /** Why it was skipped or failed: `annotation-missing`, `audience-forbidden`, `plugin-exit`, … */
+  readonly reason?: string;
   /** The real kubelet's log line where it has one. */
   readonly because: string;
 }

@@ -1,0 +1,34 @@
+// The field names of KubeletConfiguration v1beta1, so that a misspelt one is refused as the kubelet refuses it.
+// Source: kubernetes/kubelet config/v1beta1/types.go, v0.36.0.
+
+/** Every top-level field of KubeletConfiguration. */
+export const KUBELET_CONFIGURATION_FIELDS: ReadonlySet<string> = new Set(
+  `
+  kind apiVersion enableServer staticPodPath podLogsDir syncFrequency fileCheckFrequency httpCheckFrequency
+  staticPodURL staticPodURLHeader address port readOnlyPort tlsCertFile tlsPrivateKeyFile tlsCipherSuites
+  tlsCurvePreferences tlsMinVersion rotateCertificates serverTLSBootstrap authentication authorization
+  registryPullQPS registryBurst imagePullCredentialsVerificationPolicy preloadedImagesVerificationAllowlist
+  eventRecordQPS eventBurst enableDebuggingHandlers enableContentionProfiling healthzPort healthzBindAddress
+  oomScoreAdj clusterDomain clusterDNS streamingConnectionIdleTimeout nodeStatusUpdateFrequency
+  nodeStatusReportFrequency nodeLeaseDurationSeconds imageMinimumGCAge imageMaximumGCAge
+  imageGCHighThresholdPercent imageGCLowThresholdPercent volumeStatsAggPeriod kubeletCgroups systemCgroups
+  cgroupRoot cgroupsPerQOS cgroupDriver cpuManagerPolicy singleProcessOOMKill cpuManagerPolicyOptions
+  cpuManagerReconcilePeriod memoryManagerPolicy topologyManagerPolicy topologyManagerScope
+  topologyManagerPolicyOptions qosReserved runtimeRequestTimeout hairpinMode maxPods podCIDR podPidsLimit
+  resolvConf runOnce cpuCFSQuota cpuCFSQuotaPeriod nodeStatusMaxImages maxOpenFiles contentType kubeAPIQPS
+  kubeAPIBurst serializeImagePulls maxParallelImagePulls evictionHard evictionSoft evictionSoftGracePeriod
+  evictionPressureTransitionPeriod evictionMaxPodGracePeriod evictionMinimumReclaim
+  mergeDefaultEvictionSettings podsPerCore enableControllerAttachDetach protectKernelDefaults
+  makeIPTablesUtilChains iptablesMasqueradeBit iptablesDropBit featureGates failSwapOn memorySwap
+  containerLogMaxSize containerLogMaxFiles containerLogMaxWorkers containerLogMonitorInterval
+  configMapAndSecretChangeDetectionStrategy systemReserved kubeReserved reservedSystemCPUs
+  showHiddenMetricsForVersion systemReservedCgroup kubeReservedCgroup enforceNodeAllocatable
+  allowedUnsafeSysctls volumePluginDir providerID kernelMemcgNotification logging enableSystemLogHandler
+  enableSystemLogQuery shutdownGracePeriod shutdownGracePeriodCriticalPods shutdownGracePeriodByPodPriority
+  crashLoopBackOff reservedMemory enableProfilingHandler enableDebugFlagsHandler seccompDefault
+  memoryThrottlingFactor memoryReservationPolicy registerWithTaints registerNode tracing
+  localStorageCapacityIsolation containerRuntimeEndpoint imageServiceEndpoint failCgroupV1 userNamespaces
+  `
+    .trim()
+    .split(/\s+/),
+);
