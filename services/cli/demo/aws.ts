@@ -1,21 +1,17 @@
 // AWS calls as rows make them by hand: STS unsigned, ECR signed, the registry with Basic.
 import { type SigningKey, signRequest } from "../../shared/aws/sigv4-sign.ts";
 import { systemClock } from "../../shared/clock.ts";
-import type { Backstage, RawAnswer } from "./backstage.ts";
+import { type Backstage, explainEvent, type RawAnswer } from "./backstage.ts";
 import type { Step } from "./types.ts";
 
 const REGION = "us-west-2";
 const STS = `https://sts.${REGION}.amazonaws.com/`;
 const ECR_HOST = `api.ecr.${REGION}.amazonaws.com`;
 
-/** A call that was refused, with the protocol's own code and message. */
-export interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-}
-
-export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+/** Temporary credentials, or the answer that refused them. */
+export type Session =
+  | { readonly key: SigningKey; readonly answer: RawAnswer }
+  | { readonly key?: never; readonly answer: RawAnswer };
 
 /** A token of the cluster's issuer for a ServiceAccount. */
 export async function mintToken(
@@ -28,7 +24,7 @@ export async function mintToken(
 }
 
 /** STS AssumeRoleWithWebIdentity. */
-export async function assumeRole(stage: Backstage, token: string, roleArn: string): Promise<Outcome<SigningKey>> {
+export async function assumeRole(stage: Backstage, token: string, roleArn: string): Promise<Session> {
   const form = new URLSearchParams({
     Action: "AssumeRoleWithWebIdentity",
     Version: "2011-06-15",
@@ -39,24 +35,20 @@ export async function assumeRole(stage: Backstage, token: string, roleArn: strin
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const answer = await stage.request(STS, { method: "POST", headers, body: form.toString() });
   const xml = answer.body.toString("utf8");
-  if (answer.status !== 200) {
-    return {
-      ok: false,
-      refusal: { status: answer.status, code: element(xml, "Code"), message: element(xml, "Message") },
-    };
-  }
-  const [accessKeyId, secretAccessKey, sessionToken] = ["AccessKeyId", "SecretAccessKey", "SessionToken"].map((name) =>
-    element(xml, name),
-  );
-  return {
-    ok: true,
-    value: { accessKeyId: accessKeyId ?? "", secretAccessKey: secretAccessKey ?? "", sessionToken: sessionToken ?? "" },
+  if (answer.status !== 200) return { answer };
+  const key = {
+    accessKeyId: element(xml, "AccessKeyId"),
+    secretAccessKey: element(xml, "SecretAccessKey"),
+    sessionToken: element(xml, "SessionToken"),
   };
+  return { key, answer };
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: "<", gt: ">", amp: "&" };
 
 function element(xml: string, name: string): string {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? "";
-  return text.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  return text.replace(/&(quot|apos|lt|gt|amp);/g, (_entity, entity) => ENTITIES[entity] ?? "");
 }
 
 /** One signed call of the ECR API. @throws when it is refused: rows only make calls that must work */
@@ -90,30 +82,29 @@ export async function registryLogin(
   who: { namespace: string; name: string; roleArn: string },
 ): Promise<string> {
   const session = await assumeRole(stage, await mintToken(stage, who), who.roleArn);
-  if (!session.ok) throw new Error(`sts: ${session.refusal.code}: ${session.refusal.message}`);
-  const answer = await callEcr(stage, session.value, { operation: "GetAuthorizationToken", input: {} });
+  if (!session.key) throw new Error(`sts: ${messageOf(session.answer)}`);
+  const answer = await callEcr(stage, session.key, { operation: "GetAuthorizationToken", input: {} });
   const data = answer.authorizationData as readonly { authorizationToken: string }[];
   return `Basic ${data[0]?.authorizationToken ?? ""}`;
 }
 
-/** What a registry answered, as a step: 2xx is `allowed`, all else a refusal in the registry's own words. */
-export function judge(what: string, answer: RawAnswer, allowed: "pulled" | "leaked"): Step {
+/** What a service answered, as a step with the reason from its event: 2xx is `allowed`, all else a refusal. */
+export async function judge(what: string, answer: RawAnswer, allowed: "pulled" | "leaked"): Promise<Step> {
   const ok = answer.status >= 200 && answer.status < 300;
-  const error = ok ? undefined : firstError(answer);
-  const reason = error?.code ?? (ok ? `status-${answer.status}` : `status-${answer.status}`);
-  return {
-    what,
-    verdict: ok ? allowed : "denied",
-    reason,
-    decidedBy: `registry answered ${answer.status}`,
-    ...(error ? { because: `${answer.status} ${error.code}: ${error.message}` } : {}),
-  };
+  const said = ok ? "" : messageOf(answer);
+  const event = explainEvent(await answer.why(), `status-${answer.status}`);
+  const because = said === "" ? event.because : `${answer.status} ${said}`;
+  return { what, verdict: ok ? allowed : "denied", ...event, because };
 }
 
-function firstError(answer: RawAnswer): { code: string; message: string } | undefined {
+/** The protocol's own words: the registry's error document, or STS's XML. */
+function messageOf(answer: RawAnswer): string {
+  const text = answer.body.toString("utf8");
+  if (text.startsWith("<")) return `${element(text, "Code")}: ${element(text, "Message")}`;
   try {
-    return JSON.parse(answer.body.toString("utf8")).errors[0];
+    const [error] = JSON.parse(text).errors;
+    return `${error.code}: ${error.message}`;
   } catch {
-    return undefined; // ECR's plain text, or a body-less answer
+    return text.trim(); // ECR's plain text
   }
 }

@@ -1,5 +1,6 @@
 // What rows work with: nodes, Pods, tokens and raw requests against one running stack, all over HTTP.
 import { createDialer, type Dialer, type DialRequest, readResponse } from "../../shared/dial.ts";
+import { systemRandom } from "../../shared/random.ts";
 import type { Step, Verdict } from "./types.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -39,6 +40,8 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
+  /** Looks up what decided, in the stack's event log. */
+  why(): Promise<Fields>;
 }
 
 /** One stack, as the demo sees it. */
@@ -89,9 +92,13 @@ export function createBackstage(options: BackstageOptions): Backstage {
       return explain(spec.what, verdict, await control("GET", `traces/${verdict.trace}`));
     },
     restart: async (node) => void (await control("POST", `nodes/${node}/restart`, {})),
-    async request(url, request) {
-      const response = await dialer.request(url, request);
-      return { status: response.status, headers: response.headers, body: await readResponse(response, 64 << 20) };
+    async request(url, request = {}) {
+      const trace = systemRandom.bytes(16).toString("hex");
+      const traceparent = `00-${trace}-${trace.slice(0, 16)}-01`;
+      const response = await dialer.request(url, { ...request, headers: { ...request.headers, traceparent } });
+      const body = await readResponse(response, 64 << 20);
+      const why = async () => ((await control("GET", `traces/${trace}`)).why ?? {}) as Fields;
+      return { status: response.status, headers: response.headers, body, why };
     },
     once<T>(key: string, make: () => Promise<T>) {
       const made = (shared.get(key) as Promise<T> | undefined) ?? make();
@@ -135,14 +142,12 @@ function podManifest(name: string, spec: PodSpec): Fields {
 function explain(what: string, verdict: Fields, trace: Fields): PodOutcome {
   const why = (trace.why ?? {}) as Fields;
   const hops = (trace.events ?? []) as readonly Fields[];
-  const warning = warningIn(hops);
-  const leaked = verdict.verdict === "leaked";
+  const warning = verdict.verdict === "leaked" ? warningIn(hops) : undefined;
   return {
     what,
     verdict: verdict.verdict as Verdict,
-    reason: String(why.reason ?? verdict.reason),
-    decidedBy: String(why.decidedBy ?? verdict.decidedBy ?? ""),
-    because: (leaked ? warning : undefined) ?? becauseOf(why) ?? String(verdict.message ?? verdict.reason),
+    ...explainEvent(why, String(verdict.reason)),
+    ...(warning === undefined ? {} : { because: warning }),
     ...(verdict.podReason === undefined ? {} : { podReason: String(verdict.podReason) }),
     trace: String(verdict.trace),
     message: String(verdict.message ?? ""),
@@ -155,11 +160,16 @@ function explain(what: string, verdict: Fields, trace: Fields): PodOutcome {
 /** A misconfiguration that a hop noticed on the way to an allow. */
 function warningIn(hops: readonly Fields[]): string | undefined {
   const warnings = hops.map((hop) => (hop.notes as Fields | undefined)?.warning);
-  return warnings.findLast((warning) => typeof warning === "string") as string | undefined;
+  return warnings.findLast((warning): warning is string => typeof warning === "string");
 }
 
-/** The one sentence that an event's notes hold, if any. */
-function becauseOf(event: Fields): string | undefined {
+/** The deciding event in a row's terms. */
+export function explainEvent(event: Fields, fallback: string): { reason: string; decidedBy: string; because: string } {
+  const reason = String(event.reason ?? fallback);
   const because = (event.notes as Fields | undefined)?.because;
-  return typeof because === "string" ? because : undefined;
+  return {
+    reason,
+    decidedBy: String(event.decidedBy ?? event.operation ?? ""),
+    because: `${event.operation ?? "kubelet"}: ${typeof because === "string" ? because : reason}`,
+  };
 }

@@ -17,8 +17,8 @@ export interface TableOptions {
   readonly width: number;
 }
 
-const NARROWEST = 100;
-const FIXED_COLUMNS = 4 + 34 + 19 + 18 + 8;
+const NARROWEST = 120;
+const FIXED_COLUMNS = 4 + 38 + 19 + 22 + 8;
 
 /** What was tried, expected, got, why, Pod reason and trace; failed rows with their problems below. */
 export function renderDemo(result: DemoResult, options: TableOptions): string {
@@ -26,9 +26,9 @@ export function renderDemo(result: DemoResult, options: TableOptions): string {
   const reasonWidth = Math.max(30, Math.max(NARROWEST, options.width) - FIXED_COLUMNS);
   const table = new Table({
     head: ["", "what was tried", "expected / got", "Pod reason / trace", "why"].map(palette.bold),
-    colWidths: [4, 34, 19, 18, reasonWidth],
+    colWidths: [4, 38, 19, 22, reasonWidth],
     wordWrap: true,
-    wrapOnWordBoundary: false,
+    wrapOnWordBoundary: true,
     style: { head: [], border: [] },
   });
   for (const row of result.rows) table.push(renderRow(row, palette));

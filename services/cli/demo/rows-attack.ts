@@ -1,7 +1,7 @@
 // Rows about tokens and roles that are not what they claim to be.
-import { assumeRole, mintToken, type Outcome } from "./aws.ts";
+import { assumeRole, judge, mintToken } from "./aws.ts";
 import type { Backstage, PodSpec } from "./backstage.ts";
-import type { Row, Step } from "./types.ts";
+import type { Row } from "./types.ts";
 
 const IMAGE_A = "111122223333.dkr.ecr.us-west-2.amazonaws.com/team-a/app:1";
 const ROLE_A = "arn:aws:iam::111122223333:role/team-a-pull";
@@ -39,12 +39,13 @@ const JWKS_CACHE_SECONDS = 60;
 
 async function rotatedKey(stage: Backstage) {
   const old = await mintToken(stage, PULLER);
-  const first = stepOf("token of the old key", await assumeRole(stage, old, ROLE_A));
+  const present = async (what: string) => judge(what, (await assumeRole(stage, old, ROLE_A)).answer, "pulled");
+  const first = await present("token of the old key");
   const oldKeys = await keyIds(stage);
   await stage.control("POST", "issuers/eks/keys", { keepOld: true });
   for (const kid of oldKeys) await stage.control("DELETE", `issuers/eks/keys/${encodeURIComponent(kid)}`, {});
   await stage.control("PUT", "clock", { advanceSeconds: JWKS_CACHE_SECONDS + 1 });
-  const refused = stepOf("the same token, its key withdrawn", await assumeRole(stage, old, ROLE_A));
+  const refused = await present("the same token, its key withdrawn");
   const fresh = await ownerPod(stage, { what: "a new token" });
   return { before: [{ ...first, expected: "pulled" as const }], steps: [refused, fresh] };
 }
@@ -54,19 +55,6 @@ async function keyIds(stage: Backstage): Promise<readonly string[]> {
     issuers: { name: string; keys: { kid: string }[] }[];
   };
   return issuers.find((issuer) => issuer.name === "eks")?.keys.map(({ kid }) => kid) ?? [];
-}
-
-/** STS agreed or not, in the words of the demo; what follows an agreement is the registry password. */
-function stepOf(what: string, outcome: Outcome<unknown>): Step {
-  if (outcome.ok) return { what, verdict: "pulled", reason: "allowed-by-trust-policy" };
-  const { code, message, status } = outcome.refusal;
-  return {
-    what,
-    verdict: "denied",
-    reason: code,
-    decidedBy: "sts:AssumeRoleWithWebIdentity",
-    because: `${status} ${code}: ${message}`,
-  };
 }
 
 /** In the order of the table. */

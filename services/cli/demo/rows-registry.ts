@@ -66,19 +66,20 @@ async function foreignBlob(stage: Backstage) {
   const foreign = await layerOf(stage, `${REGISTRY_B}/v2/team-b/app`, foreignLogin);
   const blob = (digest: string) => get(stage, `${REGISTRY_A}/v2/team-a/app/blobs/${digest}`, ownLogin);
   return {
-    steps: [judge("layer of team-b through team-a's repository", await blob(foreign.digest), "leaked")],
-    twin: judge("its own layer", await blob(own.digest), "pulled"),
+    steps: [await judge("layer of team-b through team-a's repository", await blob(foreign.digest), "leaked")],
+    twin: await judge("its own layer", await blob(own.digest), "pulled"),
   };
 }
 
 /** A mount is agreed to by 201; 202 is an upload like any other (spec registry 1.8). */
-function judgeMount(what: string, answer: RawAnswer, allowed: "pulled" | "leaked"): Step {
-  if (answer.status === 201) return { ...judge(what, answer, allowed), reason: "mounted" };
+async function judgeMount(what: string, answer: RawAnswer, allowed: "pulled" | "leaked"): Promise<Step> {
+  const step = await judge(what, answer, allowed);
+  if (answer.status === 201) return step;
   return {
-    what,
+    ...step,
     verdict: "denied",
     reason: "mount-refused",
-    decidedBy: `registry answered ${answer.status}: upload it yourself`,
+    because: `${answer.status}: upload the layer yourself`,
   };
 }
 
@@ -92,20 +93,22 @@ async function foreignMount(stage: Backstage) {
   const foreign = await layerOf(stage, `${PLAIN}/v2/team-b/app`, basic("team-b"));
   const open = await layerOf(stage, `${PLAIN}/v2/public/hello`, authorization);
   return {
-    steps: [judgeMount("layer of team-b/app into team-a/app", await mount("team-b/app", foreign.digest), "leaked")],
-    twin: judgeMount("layer of public/hello into team-a/app", await mount("public/hello", open.digest), "pulled"),
+    steps: [
+      await judgeMount("layer of team-b/app into team-a/app", await mount("team-b/app", foreign.digest), "leaked"),
+    ],
+    twin: await judgeMount("layer of public/hello into team-a/app", await mount("public/hello", open.digest), "pulled"),
   };
 }
 
 async function expiredPassword(stage: Backstage) {
   const authorization = await registryLogin(stage, TEAM_A);
   const url = `${REGISTRY_A}/v2/team-a/app/manifests/1`;
-  const twin = judge(
+  const twin = await judge(
     "a minute before it expires",
     await at(stage, PASSWORD_SECONDS - 60, () => get(stage, url, authorization)),
     "pulled",
   );
-  const step = judge("a minute after", await at(stage, 120, () => get(stage, url, authorization)), "leaked");
+  const step = await judge("a minute after", await at(stage, 120, () => get(stage, url, authorization)), "leaked");
   return { steps: [step], twin };
 }
 
@@ -128,9 +131,9 @@ async function lazyPull(stage: Backstage) {
   const digest = createHash("sha256").update(head.body).update(tail.body).digest("hex");
   return {
     steps: [
-      judge("first half of the layer", head, "pulled"),
-      judge("second half, password expired", late, "leaked"),
-      judge("second half, fresh password", tail, "pulled"),
+      await judge("first half of the layer", head, "pulled"),
+      await judge("second half, password expired", late, "leaked"),
+      await judge("second half, fresh password", tail, "pulled"),
     ],
     claims: [{ what: "the two halves have the layer's digest", holds: `sha256:${digest}` === layer.digest }],
   };

@@ -14,6 +14,9 @@ const VERDICT = "kubelet:PullImage";
 /** What can allow a pull, most telling first: the node's record, then the registry's answer for the manifest. */
 const ALLOWING = ["kubelet:DecidePull", "registry:GetManifest", "registry:HeadManifest"];
 
+/** What a registry says to a client that has not shown a credential yet: telling only if nothing else was refused. */
+const CHALLENGES = new Set(["no-credentials", "anonymous-not-allowed"]);
+
 /**
  * The decision that settled a pull: of a denied one the first refusal, since everything after it is its consequence;
  * of an allowed one the record or the policy statement that let it through. Null for no events at all.
@@ -21,7 +24,8 @@ const ALLOWING = ["kubelet:DecidePull", "registry:GetManifest", "registry:HeadMa
 export function decideWhy(events: readonly PullproofEvent[]): PullproofEvent | null {
   const verdict = events.findLast((event) => event.operation === VERDICT);
   const hops = events.filter((event) => event !== verdict);
-  const denied = hops.find((event) => event.decision === "deny") ?? null;
+  const denials = hops.filter((event) => event.decision === "deny");
+  const denied = denials.find((event) => !CHALLENGES.has(event.reason ?? "")) ?? denials[0] ?? null;
   if (verdict?.decision === "deny" || (!verdict && denied)) return denied ?? verdict ?? null;
   const allowed = (operation: string) =>
     hops.findLast((event) => event.operation === operation && event.decision === "allow");
