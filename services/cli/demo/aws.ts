@@ -94,7 +94,7 @@ export async function judge(what: string, answer: RawAnswer, allowed: "pulled" |
   const said = ok ? "" : messageOf(answer);
   const event = explainEvent(await answer.why(), `status-${answer.status}`);
   const because = said === "" ? event.because : `${answer.status} ${said}`;
-  return { what, verdict: ok ? allowed : "denied", ...event, because };
+  return { what, verdict: ok ? allowed : "denied", ...event, because, trace: answer.trace };
 }
 
 /** The protocol's own words: the registry's error document, or STS's XML. */

@@ -40,6 +40,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
+  readonly trace: string;
   /** Looks up what decided, in the stack's event log. */
   why(): Promise<Fields>;
 }
@@ -98,7 +99,7 @@ export function createBackstage(options: BackstageOptions): Backstage {
       const response = await dialer.request(url, { ...request, headers: { ...request.headers, traceparent } });
       const body = await readResponse(response, 64 << 20);
       const why = async () => ((await control("GET", `traces/${trace}`)).why ?? {}) as Fields;
-      return { status: response.status, headers: response.headers, body, why };
+      return { status: response.status, headers: response.headers, body, trace, why };
     },
     once<T>(key: string, make: () => Promise<T>) {
       const made = (shared.get(key) as Promise<T> | undefined) ?? make();
