@@ -4,11 +4,14 @@ import type { EventAnswer } from "./types.ts";
 
 export const EVENT_HEAD = ["TIME", "OPERATION", "DECISION", "STATUS", "REASON", "WHO", "WHAT", "DECIDED BY"] as const;
 
+/** Enough for an ARN; JSON has the whole text. */
+const CELL_CHARACTERS = 100;
+
 /** One row of a table of events. */
 export function renderEventRow(event: EventAnswer, paint: Output["paint"]): string[] {
   const { time, operation, decision, status, reason, principal, resource, decidedBy } = event;
   const cells = [time.slice(11, 23), operation, decision, String(status), reason, principal, resource, decidedBy];
-  const [at = "", what = "", decided = "", ...rest] = cells.map((cell) => clean(cell ?? ""));
+  const [at = "", what = "", decided = "", ...rest] = cells.map((cell) => clean(cell ?? "", CELL_CHARACTERS));
   return [at, what, paintDecision(decided, paint), ...rest];
 }
 

@@ -170,7 +170,7 @@ describe("pull", () => {
 
   it("says that a stack without nodes cannot pull", async () => {
     answers["GET nodes"] = { body: { nodes: [] } };
-    expect(await cli(LINE)).toMatchObject({ code: 2, err: expect.stringMatching(/no node[^]*cluster\.nodes/) });
+    expect(await cli(LINE)).toMatchObject({ code: 2, err: expect.stringMatching(/no node[\s\S]*cluster\.nodes/) });
   });
 });
 
@@ -304,7 +304,7 @@ describe("errors", () => {
     [
       "an identity without namespace",
       "pull x --as puller",
-      /NAMESPACE\/SERVICEACCOUNT, found "puller"[^]*team-a\/puller/,
+      /NAMESPACE\/SERVICEACCOUNT, found "puller"[\s\S]*team-a\/puller/,
     ],
     ["an identity of three parts", "pull x --as a/b/c", /found "a\/b\/c"/],
     ["a policy that is none", "pull x --as a/b --policy Sometimes", /Always, IfNotPresent, Never/],

@@ -92,6 +92,7 @@ function addStackCommands(program: Command, cli: Cli, finish: Finish): void {
     .option("--data-dir <folder>", "folder for CA, key and nodes (PULLPROOF_DATA_DIR, else a temporary one)")
     .option("--control-key <key>", "key of the control API (PULLPROOF_CONTROL_KEY, else generated)")
     .option("--switch <name...>", "turn switches of the world on (name) or off (name=false)")
+    .option("--log", "write every event to stderr")
     .option("--json", "print one line of JSON when ready")
     .action(async (options: UpOptions) => finish(await (await import("./commands/up.ts")).runUp(options, cli)));
   program

@@ -61,9 +61,10 @@ function wantsColour(isTerminal: boolean, environment: OutputStreams["environmen
   return Boolean(environment.FORCE_COLOR) || (isTerminal && environment.TERM !== "dumb");
 }
 
-/** One line without control characters: what others wrote must not steer the terminal. */
-export function clean(text: string): string {
-  return text.replace(/\p{Cc}+/gu, " ");
+/** One line without control characters, of bounded length: what others wrote must not steer the terminal. */
+export function clean(text: string, most = 240): string {
+  const line = text.replace(/\p{Cc}+/gu, " ").trim();
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
 
 const BORDER_PARTS = [

@@ -115,6 +115,9 @@ interface Result {
   readonly why: EventAnswer | undefined;
 }
 
+/** What a plugin wrote before it failed ends with the cause. */
+const PLUGIN_CHARACTERS = 2000;
+
 async function printVerdict(
   { answer, events, why }: Result,
   at: { who: string; node: string },
@@ -132,9 +135,14 @@ async function printVerdict(
   if (answer.podReason) output.print(`Pod     ${clean([answer.podReason, answer.message].filter(Boolean).join(": "))}`);
   if (answer.imageRef) output.print(`image   ${clean(answer.imageRef)}`);
   for (const { name, outcome, because } of answer.providers)
-    output.print(`plugin  ${clean(`${name} ${outcome}: ${because}`)}`);
+    output.print(`plugin  ${clean(`${name} ${outcome}: ${because}`, PLUGIN_CHARACTERS)}`);
   for (const { source, name = "", username = "", outcome, because = "" } of answer.credentials) {
-    output.print(`tried   ${[source, name, username, outcome, because].filter(Boolean).map(clean).join(" ")}`);
+    output.print(
+      `tried   ${[source, name, username, outcome, because]
+        .filter(Boolean)
+        .map((text) => clean(text))
+        .join(" ")}`,
+    );
   }
   output.print();
   if (events.length > 0)

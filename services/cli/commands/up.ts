@@ -1,8 +1,9 @@
 // `pullproof up`: a stack in this process until it is told to stop.
 import { monotonicMs } from "../../shared/clock.ts";
 import { ConfigurationError } from "../../shared/errors.ts";
-import type { createStack } from "../../stack/index.ts";
+import type { createStack, WorldSwitches } from "../../stack/index.ts";
 import { createControlClient } from "../client.ts";
+import { renderEventLine } from "../event-lines.ts";
 import { EXIT } from "../exit.ts";
 import type { Cli } from "../types.ts";
 
@@ -14,6 +15,8 @@ export interface UpOptions {
   readonly controlKey?: string;
   /** Names of switches to turn on, or `name=false`. */
   readonly switch?: readonly string[];
+  /** Writes every event to stderr as it happens. */
+  readonly log?: boolean;
   readonly json?: boolean;
 }
 
@@ -31,7 +34,8 @@ export async function runUp(options: UpOptions, cli: Cli): Promise<number> {
   const dataDir = options.dataDir ?? environment.PULLPROOF_DATA_DIR;
   const controlKey = options.controlKey ?? environment.PULLPROOF_CONTROL_KEY;
   const stopped = cli.untilStopped();
-  const stack = await start({
+  const { createStack } = await import("../../stack/index.ts");
+  const stack = await createStack({
     host,
     port,
     ...(world ? { world } : {}),
@@ -42,8 +46,10 @@ export async function runUp(options: UpOptions, cli: Cli): Promise<number> {
   try {
     // monotonicMs counts from the start of the process: what the user waited for.
     const startMs = Math.round(monotonicMs());
+    await stack.caPem(); // made lazily; who reads the path below expects the file
     if (options.json) output.json(renderReady(stack, startMs));
     else await printReady(stack, startMs, cli);
+    if (options.log) logEvents(stack, options, cli);
     await stopped;
     output.note("stopping …");
   } finally {
@@ -52,45 +58,32 @@ export async function runUp(options: UpOptions, cli: Cli): Promise<number> {
   return EXIT.ok;
 }
 
-type StackOptions = NonNullable<Parameters<typeof createStack>[0]>;
-
-async function start(options: StackOptions & { host: string; port: number }): Promise<Stack> {
-  const { createStack } = await import("../../stack/index.ts");
-  try {
-    return await createStack(options);
-  } catch (error) {
-    throw renderListenError(error, options);
-  }
-}
-
-const LISTEN_CAUSES: Readonly<Record<string, (at: { host: string; port: number }) => [why: string, cure: string]>> = {
-  EADDRINUSE: ({ host, port }) => [
-    `port ${port} on ${host} is in use`,
-    "stop what listens there, or choose another port with --port or PULLPROOF_PORT (0 takes a free one)",
-  ],
-  EACCES: ({ port }) => [`port ${port} may not be opened by this user`, "choose a port above 1023 with --port"],
-  EADDRNOTAVAIL: ({ host }) => [`${host} is no address of this machine`, "choose one with --host, such as 127.0.0.1"],
-  ENOTFOUND: ({ host }) => [`the host ${host} is unknown`, "choose one with --host, such as 127.0.0.1"],
-};
-
-function renderListenError(error: unknown, at: { host: string; port: number }): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const [why, hint] = LISTEN_CAUSES[code]?.(at) ?? [];
-  return why === undefined || hint === undefined ? error : new ConfigurationError(why, { cause: error, hint });
-}
-
 function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigurationError(`expected the port as a number from 0 to 65535, found "${text}"`);
 }
 
-function parseSwitches(names: readonly string[]): Record<string, boolean> {
+/** Every switch of a world; the type keeps the table complete. */
+const SWITCHES: Readonly<Record<keyof WorldSwitches, true>> = {
+  httpIssuers: true,
+  autoCreateRepositories: true,
+  verifyThumbprints: true,
+  blobRedirect: true,
+  ecrQuirks: true,
+  shortTokens: true,
+  outsideNetwork: true,
+};
+
+function parseSwitches(texts: readonly string[]): Record<string, boolean> {
   return Object.fromEntries(
-    names.map((text) => {
-      const match = /^(\w+)(?:=(true|false))?$/.exec(text);
-      if (!match) throw new ConfigurationError(`--switch: expected NAME or NAME=false, found "${text}"`);
-      return [match[1] ?? "", match[2] !== "false"];
+    texts.map((text) => {
+      const [, name = "", value = "true"] = /^(\w+)(?:=(true|false))?$/.exec(text) ?? [];
+      if (!Object.hasOwn(SWITCHES, name)) {
+        const expected = `NAME or NAME=false with one of ${Object.keys(SWITCHES).join(", ")}`;
+        throw new ConfigurationError(`--switch: expected ${expected}, found "${text}"`);
+      }
+      return [name, value === "true"];
     }),
   );
 }
@@ -108,8 +101,16 @@ async function printReady(stack: Stack, startMs: number, { output, environment }
   for (const name of ["http", "https", "control", "ca", "dataDir"] as const) line(name, stack[name]);
   for (const [name, url] of Object.entries(stack.issuers)) line("issuer", `${name}  ${url}`);
   for (const [name, host] of Object.entries(stack.registries)) line("registry", `${name}  ${host}`);
-  output.print(
-    `\n${(await createControlClient({ endpoint: stack.http }, environment).text("env?format=sh")).trimEnd()}`,
-  );
+  const client = createControlClient({ endpoint: stack.http, controlKey: stack.controlKey }, environment);
+  output.print(`\n${(await client.text("env?format=sh")).trimEnd()}`);
   output.print(`\n${paint.dim("stop it with Ctrl-C")}`);
+}
+
+function logEvents({ events }: Stack, { json }: UpOptions, { output }: Cli): void {
+  let since = events.page({}).next;
+  events.follow(() => {
+    const page = events.page({ since });
+    since = page.next;
+    for (const event of page.events) output.note(json ? JSON.stringify(event) : renderEventLine(event, output.paint));
+  });
 }
