@@ -38,6 +38,31 @@ const loadBuiltinsLazily: Plugin = {
   },
 };
 
+// Express loads its body parsers eagerly, and with them half a megabyte of character sets. No room parses bodies with
+// middleware: digests and request signatures need the raw bytes.
+const leaveOutBodyParsers: Plugin = {
+  name: "leave-out-body-parsers",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^body-parser$/ }, ({ path }) => ({ path, namespace: "left-out" }));
+    onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "module.exports = {};" }));
+  },
+};
+
+// The table of all media types that were ever registered costs 20 ms to read. Rooms name their types in full; what
+// counts beyond that is whether a type has a character set, and the endings of what a browser is served.
+const BY_ENDING =
+  /^(text\/(html|css|javascript|plain|xml)|image\/(png|svg\+xml)|application\/(json|xml|octet-stream)|font\/woff2)$/;
+const shortenMediaTypes: Plugin = {
+  name: "shorten-media-types",
+  setup({ onLoad }) {
+    onLoad({ filter: /mime-db[\\/]db\.json$/ }, ({ path }) => {
+      const types: Record<string, { charset?: string }> = JSON.parse(readFileSync(path, "utf8"));
+      const kept = Object.entries(types).filter(([name, { charset }]) => charset !== undefined || BY_ENDING.test(name));
+      return { contents: JSON.stringify(Object.fromEntries(kept)), loader: "json" };
+    });
+  },
+};
+
 async function bundlePackage(): Promise<Metafile> {
   const present = Object.entries(ENTRIES).filter(([, source]) => existsSync(join(ROOT, source)));
   const result = await build({
@@ -52,7 +77,7 @@ async function bundlePackage(): Promise<Metafile> {
     target: "node22",
     mainFields: ["module", "main"],
     external: EXTERNAL,
-    plugins: [loadBuiltinsLazily],
+    plugins: [loadBuiltinsLazily, leaveOutBodyParsers, shortenMediaTypes],
     minifySyntax: true,
     minifyWhitespace: true,
     // Error names come from their classes.
