@@ -1,5 +1,5 @@
 // Wires store and core into the room's one interface.
-import { createUniqueId, parseArn, parseRoleArn } from "../shared/aws/arn.ts";
+import { createUniqueId } from "../shared/aws/arn.ts";
 import type { AwsPrincipal } from "../shared/aws/principal.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Random } from "../shared/random.ts";
@@ -118,15 +118,18 @@ function bindTrust(store: IamStore, role: Role): Role {
 }
 
 function findRole(store: IamStore, arn: string): Role | undefined {
-  const parsed = parseRoleArn(arn);
-  const role = parsed && store.role(parsed.account, parsed.name);
+  const role = store.role(...splitEntityArn(arn));
   return role?.arn === arn ? role : undefined;
 }
 
 function findUser(store: IamStore, arn: string): User | undefined {
-  const parsed = parseArn(arn);
-  const user = parsed && store.user(parsed.account, parsed.resource.slice(parsed.resource.lastIndexOf("/") + 1));
+  const user = store.user(...splitEntityArn(arn));
   return user?.arn === arn ? user : undefined;
+}
+
+/** Account and name; whoever is found by them has to have this very ARN. */
+function splitEntityArn(arn: string): [account: string, name: string] {
+  return [arn.split(":", 5)[4] ?? "", arn.slice(arn.lastIndexOf("/") + 1)];
 }
 
 function findId(store: IamStore, arn: string): string | undefined {

@@ -29,7 +29,7 @@ export function decideAccess(request: AccessRequest, facts: AccessFacts): Decisi
     principalName: principal.arn,
     matchPrincipal: (pattern) =>
       pattern.type === "AWS" ? matchAwsPrincipal(principal, pattern.value, pattern.boundTo) : "none",
-    facts: createAccessFacts(request, facts),
+    facts: once(() => createAccessFacts(request, facts)),
   };
   return decideCombination({
     identity: evaluatePolicies(facts.policies, question),
@@ -62,7 +62,7 @@ export function decideWebIdentity(
         const own = request.providerArn.split(":")[4] === account;
         return type === "Federated" && own && value === request.providerArn ? "session" : "none";
       },
-      facts: createTrustFacts(request, role, context),
+      facts: once(() => createTrustFacts(request, role, context)),
     }),
   );
   const groups = questions.map((question) => evaluatePolicies([role.trustPolicy], question));
@@ -76,10 +76,18 @@ export function decideWebIdentity(
   return renderDecision("allowed-by-trust-policy", first, outcomes);
 }
 
+function once<T>(create: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= create();
+    return made;
+  };
+}
+
 /** How closely an AWS principal is named; `boundTo` is the unique id that the ARN stood for when it was written. */
 function matchAwsPrincipal(principal: AwsPrincipal, value: string, boundTo: string | undefined): PrincipalMatch {
   if (value === "*") return "everyone";
-  if (value === principal.accountId || value === `${accountPrefix(principal)}:root`) return "account";
+  if (value === principal.accountId || isRootOf(value, principal.accountId)) return "account";
   if (principal.kind === "root") return "none";
   if (principal.kind === "user") {
     return (value === principal.arn && (boundTo ?? principal.userId) === principal.userId) || value === principal.userId
@@ -91,7 +99,7 @@ function matchAwsPrincipal(principal: AwsPrincipal, value: string, boundTo: stri
   return isRole || value === principal.roleId ? "role" : "none";
 }
 
-/** `arn:aws:iam::<account>`, in the principal's own partition. */
-function accountPrefix({ arn, accountId }: AwsPrincipal): string {
-  return `arn:${arn.split(":")[1] ?? "aws"}:iam::${accountId}`;
+/** `arn:aws:iam::<account>:root`, whatever the partition. */
+function isRootOf(value: string, account: string): boolean {
+  return value.endsWith(`:iam::${account}:root`) && value.startsWith("arn:");
 }

@@ -38,6 +38,8 @@ export function fillTemplate(template: string, lookup: VariableLookup | undefine
  */
 export function matchesArn(arn: string, pattern: string, lookup: VariableLookup | undefined): boolean {
   if (pattern === "*") return true;
+  // what holds no wildcard and no variable is a name
+  if (!/[*?$]/.test(pattern)) return pattern === arn;
   const parts = splitArn(arn);
   const patterns = splitArn(pattern);
   if (!parts || !patterns) return false;

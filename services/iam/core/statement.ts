@@ -18,7 +18,8 @@ export interface Question {
   readonly principalName: string;
   /** How a pattern names the asker. */
   matchPrincipal(pattern: PrincipalPattern, effect: "Allow" | "Deny"): PrincipalMatch;
-  readonly facts: ConditionFacts;
+  /** Read only where a condition or a variable asks for it: most requests meet none. */
+  readonly facts: () => ConditionFacts;
 }
 
 export interface StatementResult {
@@ -115,7 +116,7 @@ function findConditionFailure(policy: Policy, statement: Statement, question: Qu
   const lookup = lookupFor(policy, question);
   let closed: Failure | undefined;
   for (const condition of statement.conditions) {
-    const { result, because } = evaluateCondition(condition, question.facts, lookup);
+    const { result, because } = evaluateCondition(condition, question.facts(), lookup);
     if (result === "no-match") return { on: "condition", because };
     if (result === "unknown") closed ??= { on: "unknown", because, matched: statement.effect === "Deny" };
   }
@@ -126,7 +127,7 @@ function findConditionFailure(policy: Policy, statement: Statement, question: Qu
 function lookupFor(policy: Policy, { facts }: Question): VariableLookup | undefined {
   if (policy.version !== "2012-10-17") return undefined;
   return (key) => {
-    const values = facts.get(key);
+    const values = facts().get(key);
     return values?.length === 1 ? values[0] : undefined;
   };
 }
