@@ -97,6 +97,12 @@ describe("an answer", () => {
     });
   });
 
+  test("leaves quotes alone, as AWS does", () => {
+    const error = { code: "ValidationError", status: 400, namespace: NAMESPACE, requestId: "r" };
+    const message = "Value 'x' at 'roleArn' failed";
+    expect(renderQueryError({ ...error, message })).toContain(`<Message>${message}</Message>`);
+  });
+
   test("without result has its metadata alone", () => {
     expect(renderQueryAnswer({ action: "DeleteRole", namespace: NAMESPACE, requestId: "r" })).not.toContain("Result>");
   });

@@ -164,19 +164,13 @@ function renderInstant(instant: Date): string {
   return instant.toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-  "\r": "&#xD;",
-};
+/** Quotes stay as they are: AWS's messages are full of them, and texts are not attributes. */
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#xD;" };
 
 function escapeXml(text: string): string {
   return (
     text
-      .replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? character)
+      .replace(/[&<>\r]/g, (character) => ENTITIES[character] ?? character)
       // XML 1.0 §2.2 has no way to write these, and lone surrogates are no text
       // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are meant
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, "\ufffd")

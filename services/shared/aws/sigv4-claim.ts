@@ -158,8 +158,10 @@ function readFields(text: string, whole: string): ReadonlyMap<string, string> {
     const mark = part.indexOf("=");
     if (mark < 1) {
       // the header is echoed as AWS does, but never a signature
-      const safe = whole.replace(/Signature=[^,\s]*/g, "Signature=…");
-      throw incomplete(`'${part}' not a valid key=value pair (missing equal-sign) in Authorization header: '${safe}'.`);
+      const safe = whole.replace(/Signature=[^,\s]*/g, "Signature=…").slice(0, 200);
+      throw incomplete(
+        `'${part.slice(0, 80)}' not a valid key=value pair (missing equal-sign) in Authorization header: '${safe}'.`,
+      );
     }
     const name = part.slice(0, mark);
     if (fields.has(name)) throw incomplete(`Authorization header has '${name}' more than once.`);
