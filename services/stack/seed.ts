@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { listManifestProblems } from "../apiserver/index.ts";
 import { listPolicyProblems } from "../iam/index.ts";
 import { ConfigurationError } from "../shared/errors.ts";
 import { DEFAULT_WORLD } from "./default-world.ts";
@@ -15,7 +16,7 @@ import type { WorldChecks } from "./world-context.ts";
  * @throws WorldError for a wrong world, ConfigurationError for a file that cannot be read
  */
 export async function loadWorld(source?: string | object): Promise<World> {
-  const checks: WorldChecks = { listPolicyProblems };
+  const checks: WorldChecks = { listManifestProblems, listPolicyProblems };
   if (source === undefined) return parseWorldObject(DEFAULT_WORLD, checks, "default world");
   if (typeof source !== "string") return parseWorldObject(source, checks);
   const text = readWorldFile(source);

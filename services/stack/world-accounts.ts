@@ -4,7 +4,7 @@ import type { WorldAccount, WorldRepository } from "./types.ts";
 import type { WorldContext } from "./world-context.ts";
 import { optional, readFields, required } from "./world-fields.ts";
 import { isRepositoryName, readImages } from "./world-images.ts";
-import { describe, isMap, type Place } from "./world-place.ts";
+import { isMap, type Place, refuseProblem } from "./world-place.ts";
 import {
   anyMap,
   distinct,
@@ -100,10 +100,8 @@ function policy(kind: "trust" | "identity" | "resource", context: WorldContext):
   return (place) => {
     const document = anyMap(place);
     if (document !== place.value) return document;
-    for (const problem of context.listPolicyProblems?.(kind, document) ?? []) {
-      const at = problem.path.reduce((below, key) => below.at(key), place);
-      const [, expected, found] = /^(?:.*?\b)?expected (.+), found (.+)$/s.exec(problem.message) ?? [];
-      at.refuse(expected ?? problem.message, found ?? describe(at.value));
+    for (const { path, message } of context.listPolicyProblems?.(kind, document) ?? []) {
+      refuseProblem(place, path, message);
     }
     return document;
   };

@@ -1,8 +1,8 @@
 // What the sections of a world must know of each other: the names that exist, collected before anything is judged.
 import { childOf, isMap } from "./world-place.ts";
 
-/** A problem inside a policy document, as the room iam reports it. */
-export interface PolicyProblem {
+/** A problem inside a document, as the room reports it that owns such documents. */
+export interface DocumentProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
@@ -13,7 +13,9 @@ export interface WorldChecks {
   readonly listPolicyProblems?: (
     kind: "trust" | "identity" | "boundary" | "resource",
     document: unknown,
-  ) => readonly PolicyProblem[];
+  ) => readonly DocumentProblem[];
+  /** All problems of the cluster's objects, as the API server sees them. */
+  readonly listManifestProblems?: (objects: readonly unknown[]) => readonly (DocumentProblem & { index: number })[];
   /** The text of a key file that the world names. @throws Error with a message for people */
   readonly readKeyFile?: (file: string) => string;
   /** Makes a path of the world absolute; paths are relative to the world file. */
@@ -31,8 +33,8 @@ export interface WorldContext extends WorldChecks {
   readonly namespaces: ReadonlySet<string>;
 }
 
-/** Namespaces that every cluster has from its start. */
-const BUILT_IN_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+/** Namespaces that the API server has from its start. */
+const BUILT_IN_NAMESPACES = ["default", "kube-system"];
 
 /** Collects the names out of a raw world; wrong parts are passed over, their own section refuses them. */
 export function collectContext(world: unknown, checks: WorldChecks): WorldContext {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { listManifestProblems } from "../apiserver/index.ts";
 import { listPolicyProblems } from "../iam/index.ts";
 import { ConfigurationError } from "../shared/errors.ts";
 import { DEFAULT_WORLD } from "./default-world.ts";
@@ -18,6 +19,7 @@ const KEYS: Record<string, string> = {
   "broken.pem": "-----BEGIN PRIVATE KEY-----\nnope\n-----END PRIVATE KEY-----\n",
 };
 const CHECKS: WorldChecks = {
+  listManifestProblems,
   listPolicyProblems,
   resolvePath: (path) => `/worlds/${path}`,
   readKeyFile: (file) => {
@@ -96,9 +98,12 @@ describe("a world file", () => {
   });
 
   it("never shows a secret", () => {
-    const text = BASE.replace("0123456789abcdefSECRET", "shortSECRET").replace("annsPassword", "[annsPassword]");
-    expect(mistakesOf(text)).toHaveLength(2);
-    expect(JSON.stringify(mistakesOf(text))).not.toMatch(/shortSECRET|annsPassword/);
+    const secret = "kind: Secret, type: kubernetes.io/dockerconfigjson, data: {.dockerconfigjson: hiddenSECRET}";
+    const text = BASE.replace("0123456789abcdefSECRET", "shortSECRET")
+      .replace("annsPassword", "[annsPassword]")
+      .replace("kind: ServiceAccount", secret);
+    expect(mistakesOf(text)).toHaveLength(3);
+    expect(JSON.stringify(mistakesOf(text))).not.toMatch(/SECRET|annsPassword/);
   });
 
   it("reports what an anchor repeats once", () => {

@@ -42,6 +42,27 @@ export class Place {
   }
 }
 
+/** Notes a problem that a room found inside a document, in the words of that room. */
+export function refuseProblem(document: Place, path: WorldPath, message: string): void {
+  const at = path.reduce<Place>((below, key) => below.at(key), document);
+  const [, expected, found] = /^(?:.*?\b)?expected (.+?), found (.+)$/s.exec(message) ?? [];
+  if (message.startsWith("unknown field")) at.refuseKey("no such key", `the ${message}`);
+  else
+    at.refuse(
+      expected ?? `a valid value (${message})`,
+      found ?? (isSecret(path) ? hide(at.value) : describe(at.value)),
+    );
+}
+
+/** The contents of a Secret. */
+function isSecret(path: WorldPath): boolean {
+  return path.some((key) => key === "data" || key === "stringData");
+}
+
+function hide(value: unknown): string {
+  return value === undefined ? "nothing" : "a value that is not shown";
+}
+
 /** True for what YAML and JSON call a map or object. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);

@@ -5,7 +5,7 @@ import { declaredNamespace, readCluster } from "./world-cluster.ts";
 import { collectContext, type WorldChecks, type WorldContext } from "./world-context.ts";
 import { optional, readFields, required } from "./world-fields.ts";
 import { readIssuer } from "./world-issuers.ts";
-import { isMap, Place, type PlacedMistake } from "./world-place.ts";
+import { isMap, Place, type PlacedMistake, refuseProblem } from "./world-place.ts";
 import { flag, list, type Reader, record, type TextRule, text, whole } from "./world-readers.ts";
 import { readRegistry } from "./world-registries.ts";
 
@@ -53,6 +53,7 @@ export function readWorld(
     switches: optional(readSwitches, DEFAULT_SWITCHES),
   });
   refuseSharedAccessKeys(place, fields.accounts);
+  refuseObjects(place.at("cluster").at("objects"), checks, [...mistakes]);
   const world: World = {
     source,
     region: fields.region,
@@ -88,6 +89,15 @@ function refuseSharedAccessKeys(place: Place, accounts: Readonly<Record<string, 
         if (id !== "") owners.set(id, owner ?? me);
       }
     }
+  }
+}
+
+/** What the API server would refuse; objects with a mistake already are left to their first one. */
+function refuseObjects(objects: Place, { listManifestProblems }: WorldChecks, known: readonly PlacedMistake[]): void {
+  if (!Array.isArray(objects.value)) return;
+  const wrong = new Set(known.filter(({ path }) => path[1] === "objects").map(({ path }) => path[2]));
+  for (const { index, path, message } of listManifestProblems?.(objects.value) ?? []) {
+    if (!wrong.has(index)) refuseProblem(objects.at(index), path, message);
   }
 }
 

@@ -77,7 +77,7 @@ describe("up", () => {
     const { port } = server.address() as net.AddressInfo;
     const { code, err } = await up(["--port", String(port)]);
     expect(code).toBe(2);
-    expect(err).toMatch(new RegExp(`^error: port ${port} on 127.0.0.1 is in use\nhint: .*--port`));
+    expect(err).toMatch(new RegExp(`^error: cannot listen on 127.0.0.1:${port}: .*in use.*\\nhint: .*--port`));
   });
 
   it("lists every mistake of a wrong world", async () => {
