@@ -14,6 +14,9 @@ export interface ManifestProblem {
   readonly message: string;
 }
 
+/** Deeper objects could be read but never be written again. */
+const MAX_DEPTH = 1000;
+
 const METADATA = ["name", "namespace", "labels", "annotations", "finalizers", "generateName", "uid", "resourceVersion"];
 const METADATA_IGNORED = ["creationTimestamp", "generation", "managedFields", "ownerReferences", "selfLink"];
 
@@ -28,6 +31,7 @@ export function parseBody(bytes: Buffer): Readonly<Record<string, unknown>> {
   } catch {
     throw StatusError.badRequest("couldn't get version/kind; json parse error: the body is not JSON");
   }
+  if (nestingOf(value) > MAX_DEPTH) throw StatusError.badRequest("json parse error: exceeded max depth");
   if (isObject(value)) return value;
   const found = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
   throw StatusError.badRequest(`couldn't get version/kind; json parse error: expected a JSON object, found ${found}`);
@@ -56,6 +60,15 @@ export function parseManifest(body: JsonObject, resource: Resource): Manifest {
     throw StatusError.badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${text}`);
   }
   return { ...body, apiVersion, kind, metadata: objectAt(body, "metadata") };
+}
+
+// Level by level and not by recursion: the very thing to be refused would overflow the stack.
+function nestingOf(value: unknown): number {
+  let depth = 0;
+  for (let level: unknown[] = [value]; level.length > 0 && depth <= MAX_DEPTH; depth++) {
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
+  }
+  return depth;
 }
 
 /** Every mistake in the manifests of a world, all at once: shape, unknown members, duplicates, missing namespaces. */
