@@ -1,7 +1,7 @@
 // Which registry a request is for: by host, by `?ns=`, or by the first path component on a generic host. And what a
 // host that is no registry of its own answers to `/v2/`.
 import type { IncomingMessage } from "node:http";
-import { decodeComponent } from "./core/reference.ts";
+import { decodeComponent } from "./core/route.ts";
 import type { Registry } from "./registry.ts";
 
 /** The registries that are served. `find` takes a host name without port, in lower case. */

@@ -3,10 +3,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventDraft } from "../shared/event.ts";
 import type { Address } from "./address.ts";
+import { answerRefusal, type RefusalTarget, writeRefusal } from "./answer.ts";
 import { PROFILES } from "./core/profile.ts";
-import type { Route } from "./core/reference.ts";
+import type { Route } from "./core/route.ts";
 import { RegistryError } from "./errors.ts";
-import { answerRefusal, type RefusalTarget, writeRefusal } from "./exchange.ts";
 import type { Registry } from "./registry.ts";
 import type { AuthenticationRefusal, RegistryOperation, RegistryPrincipal, RequestContext } from "./types.ts";
 
@@ -22,7 +22,7 @@ export interface Arrival {
 export type RegistryArrival = Arrival & { readonly registry: Registry };
 
 /** An admitted caller. */
-export interface Caller {
+interface Caller {
   readonly principal: RegistryPrincipal;
   readonly context: RequestContext;
 }

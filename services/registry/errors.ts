@@ -3,7 +3,7 @@
 import { ProtocolError } from "../shared/errors.ts";
 
 /** Refusal → code and status. The names are the reasons in events. */
-export const REFUSALS = {
+const REFUSALS = {
   "name-invalid": { code: "NAME_INVALID", status: 400 },
   "name-unknown": { code: "NAME_UNKNOWN", status: 404 },
   "unknown-registry": { code: "NAME_UNKNOWN", status: 404 },

@@ -1,8 +1,8 @@
 // One request on its way through the registry: what the handlers are given, and the few ways they answer.
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventDraft } from "../shared/event.ts";
-import type { Route } from "./core/reference.ts";
-import { RegistryError, renderErrorDocument } from "./errors.ts";
+import type { Route } from "./core/route.ts";
+import { RegistryError } from "./errors.ts";
 import type { Registry } from "./registry.ts";
 import type { RepositoryContent } from "./store.ts";
 import type { AccessDecision, RegistryOperation, RegistryPrincipal, RequestContext } from "./types.ts";
@@ -20,22 +20,6 @@ export interface Exchange {
   readonly event: EventDraft;
   /** `/v2/`, or `/v2/<registry>/` where the path names the registry. */
   readonly base: string;
-}
-
-export type AnswerHeaders = Readonly<OutgoingHttpHeaders>;
-
-/** Answers with a small body in one write; HEAD gets the headers only. */
-export function answer(exchange: Exchange, status: number, headers: AnswerHeaders, body?: Buffer): void {
-  const { request, response } = exchange;
-  response.writeHead(status, status === 204 ? { ...headers } : { ...headers, "Content-Length": body?.length ?? 0 });
-  if (body && request.method !== "HEAD") response.end(body);
-  else response.end();
-}
-
-/** Answers 304 for a condition that holds. */
-export function answerNotModified(exchange: Exchange, headers: AnswerHeaders): void {
-  exchange.response.writeHead(304, { ...headers });
-  exchange.response.end();
 }
 
 /**
@@ -77,35 +61,4 @@ export function locate(exchange: Exchange, path: string): string {
   const relative = `${base}${route.name}/${path}`;
   if (registry.profile.behaviour.location === "relative") return relative;
   return `${context.secure ? "https" : "http"}://${request.headers.host ?? registry.host}${relative}`;
-}
-
-/** Where a refusal is answered: also before it is known who asks. */
-export type RefusalTarget = Pick<Exchange, "request" | "response"> &
-  Pick<Registry, "profile"> & {
-    readonly repository: string;
-    readonly registryId: string;
-    /** Where the profile gives another status than the refusal's own. */
-    readonly status?: number;
-  };
-
-/** Answers a refusal in the shape of the registry's profile. */
-export function answerRefusal(target: RefusalTarget, error: RegistryError): void {
-  const { profile, repository, registryId } = target;
-  const override = { ...profile.refusals[error.refusal], ...profile.behaviour.refusals[error.refusal] };
-  const message = override.text?.({ ...error.facts, repository, registryId, message: error.message }) ?? error.message;
-  const detail = profile.details ? error.facts.detail : undefined;
-  const document = renderErrorDocument(override.code ?? error.code, message, detail) + profile.documentEnd;
-  const headers = { "Content-Type": profile.documentType, ...error.facts.headers };
-  writeRefusal(target, target.status ?? override.status ?? error.status, headers, document);
-}
-
-/** Writes a refusal's head and, except for HEAD, its body. */
-export function writeRefusal(
-  target: Pick<Exchange, "request" | "response">,
-  status: number,
-  headers: AnswerHeaders,
-  body: string,
-): void {
-  target.response.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body) });
-  target.response.end(target.request.method === "HEAD" ? undefined : body);
 }

@@ -1,7 +1,9 @@
 // Section A of the test cases: routing, methods, names, and what every answer carries.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestOf } from "./core/digest.ts";
-import { HOST, IMAGE_TYPE, type Rig, send, startRig } from "./rig.ts";
+import { type Rig, startRig } from "./rig.ts";
+import { HOST, send } from "./rig-client.ts";
+import { IMAGE_TYPE } from "./rig-image.ts";
 
 let rig: Rig;
 let image: { digest: string; bytes: Buffer };

@@ -9,17 +9,17 @@ import type { Random } from "../shared/random.ts";
 import { redact } from "../shared/redact.ts";
 import { isKnownSomewhere, isRegistryPath, parseAddress, type RegistryDirectory } from "./address.ts";
 import { type Arrival, admit, type RegistryArrival, renderChallenge, targetOf } from "./admission.ts";
+import { answer, answerRefusal } from "./answer.ts";
 import { findOperation, METHODS } from "./core/operation.ts";
 import { PROFILES } from "./core/profile.ts";
-import { parseRoute } from "./core/reference.ts";
+import { parseRoute } from "./core/route.ts";
 import { RegistryError } from "./errors.ts";
-import { answer, answerRefusal, type Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { listCatalog, listReferrers, listTags } from "./list.ts";
 import { getBlob, getManifest } from "./pull.ts";
 import { cancelUpload, completeUpload, getUpload, startUpload, uploadChunk } from "./push-blob.ts";
 import { deleteBlob, deleteManifest, putManifest } from "./push-manifest.ts";
-import type { Awaitable } from "./store.ts";
-import type { RegistryOperation } from "./types.ts";
+import type { Awaitable, RegistryOperation } from "./types.ts";
 
 export interface RegistryRouterOptions {
   readonly registries: RegistryDirectory;

@@ -2,7 +2,9 @@
 // credentials. Answers are compared whole: status, headers, body, after taking out what the client itself sent.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "./core/digest.ts";
-import { type Answer, type Ask, IMAGE_TYPE, imageDocument, type Rig, startRig } from "./rig.ts";
+import { type Rig, startRig } from "./rig.ts";
+import type { Answer, Ask } from "./rig-client.ts";
+import { IMAGE_TYPE, imageDocument } from "./rig-image.ts";
 
 let rig: Rig;
 let foreign: { digest: string; bytes: Buffer };

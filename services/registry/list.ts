@@ -1,11 +1,12 @@
 // Lists: tags, referrers and the catalog, each only of what the caller may see.
 
+import { type AnswerHeaders, answer } from "./answer.ts";
 import { parseDigest } from "./core/digest.ts";
 import { OCI_INDEX } from "./core/manifest.ts";
 import { cutPage, type Page, parsePage } from "./core/page.ts";
 import { renderReferrers } from "./core/referrers.ts";
 import { RegistryError } from "./errors.ts";
-import { type AnswerHeaders, answer, decideAlso, type Exchange, openRepository } from "./exchange.ts";
+import { decideAlso, type Exchange, openRepository } from "./exchange.ts";
 
 const CATALOG_PAGE = 1000;
 

@@ -1,7 +1,9 @@
 // The profile `ecr`: shapes of refusals (spec aws 5.1, 5.2) and ECR's oddities, which can be switched off.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "./core/digest.ts";
-import { HOST, IMAGE_TYPE, imageDocument, type Rig, startRig } from "./rig.ts";
+import { type Rig, startRig } from "./rig.ts";
+import { HOST } from "./rig-client.ts";
+import { IMAGE_TYPE, imageDocument } from "./rig-image.ts";
 import type { AuthenticationRefusal, Authenticator } from "./types.ts";
 
 const ACCOUNT = "111122223333";

@@ -3,7 +3,8 @@ import { request as startRequest } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "./core/digest.ts";
 import { createPlainAuth } from "./plain-auth.ts";
-import { credentialsOf, HOST, type Rig, startRig } from "./rig.ts";
+import { type Rig, startRig } from "./rig.ts";
+import { credentialsOf, HOST } from "./rig-client.ts";
 
 let rig: Rig;
 let digest: string;

@@ -1,10 +1,11 @@
 // Pulling: manifests in one write, blobs as streams with ranges.
 import { pipeline } from "node:stream/promises";
+import { type AnswerHeaders, answer } from "./answer.ts";
 import { parseDigest } from "./core/digest.ts";
 import { allowsRange, type ByteRange, decideRange, matchesEtag } from "./core/range.ts";
 import { parseReference } from "./core/reference.ts";
 import { RegistryError } from "./errors.ts";
-import { type AnswerHeaders, answer, answerNotModified, type Exchange, openRepository } from "./exchange.ts";
+import { type Exchange, openRepository } from "./exchange.ts";
 import type { BlobContent } from "./store.ts";
 
 /** `private`: a shared proxy must not keep what one tenant pulled for another. */
@@ -25,7 +26,7 @@ export async function getManifest(exchange: Exchange): Promise<void> {
     ETag: `"${manifest.digest}"`,
     "Cache-Control": byTag ? "no-cache" : IMMUTABLE,
   };
-  if (matchesEtag(request.headers["if-none-match"], manifest.digest)) return answerNotModified(exchange, headers);
+  if (matchesEtag(request.headers["if-none-match"], manifest.digest)) return answer(exchange, 304, headers);
   answer(exchange, 200, { "Content-Type": manifest.mediaType, ...headers }, manifest.bytes);
 }
 
@@ -57,7 +58,7 @@ export async function getBlob(exchange: Exchange): Promise<void> {
     "Accept-Ranges": "bytes",
     "Content-Type": (known && repository.mediaTypeOf(digest)) || "application/octet-stream",
   };
-  if (matchesEtag(request.headers["if-none-match"], digest)) return answerNotModified(exchange, headers);
+  if (matchesEtag(request.headers["if-none-match"], digest)) return answer(exchange, 304, headers);
   if (head) {
     exchange.response.writeHead(200, { ...headers, "Content-Length": blob.size });
     exchange.response.end();

@@ -2,7 +2,8 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "./core/digest.ts";
-import { type Answer, credentialsOf, HOST, type Rig, startRig } from "./rig.ts";
+import { type Rig, startRig } from "./rig.ts";
+import { type Answer, credentialsOf, HOST } from "./rig-client.ts";
 
 let rig: Rig;
 beforeEach(async () => {

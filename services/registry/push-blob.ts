@@ -1,11 +1,12 @@
 // Pushing blobs: upload sessions, whole uploads in one request, and mounting from another repository.
 import type { Readable } from "node:stream";
 import { createUuid } from "../shared/random.ts";
+import { type AnswerHeaders, answer } from "./answer.ts";
 import { type DigestAlgorithm, digestOf, parseDigest } from "./core/digest.ts";
 import { isName } from "./core/reference.ts";
 import { checkChunk, renderProgress, wrongSize } from "./core/upload.ts";
 import { RegistryError } from "./errors.ts";
-import { type AnswerHeaders, answer, decideAlso, type Exchange, locate, openForPush } from "./exchange.ts";
+import { decideAlso, type Exchange, locate, openForPush } from "./exchange.ts";
 import type { RepositoryContent, Upload } from "./store.ts";
 
 const EMPTY_DIGEST = digestOf(Buffer.alloc(0));

@@ -1,7 +1,9 @@
 // Section C of the test cases: manifests, tags, referrers, deletes.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "./core/digest.ts";
-import { type Answer, IMAGE_TYPE, imageDocument, type Rig, startRig } from "./rig.ts";
+import { type Rig, startRig } from "./rig.ts";
+import type { Answer } from "./rig-client.ts";
+import { IMAGE_TYPE, imageDocument } from "./rig-image.ts";
 
 let rig: Rig;
 beforeEach(async () => {

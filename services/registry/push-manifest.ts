@@ -1,4 +1,6 @@
 // Pushing and deleting manifests and tags, and unlinking blobs (spec registry 1.9, 1.14).
+
+import { answer } from "./answer.ts";
 import { readLimited } from "./body.ts";
 import type { Descriptor } from "./core/descriptor.ts";
 import { digestOf, parseDigest } from "./core/digest.ts";
@@ -6,7 +8,7 @@ import { type ParsedManifest, parseManifest } from "./core/manifest.ts";
 import { isTag, parseReference } from "./core/reference.ts";
 import { toStoredManifest } from "./core/stored.ts";
 import { RegistryError } from "./errors.ts";
-import { answer, type Exchange, locate, openForPush, openRepository } from "./exchange.ts";
+import { type Exchange, locate, openForPush, openRepository } from "./exchange.ts";
 import { invalidReference, unknownBlob, unknownManifest } from "./pull.ts";
 import type { RepositoryContent } from "./store.ts";
 

@@ -4,8 +4,8 @@ import type { Clock } from "../shared/clock.ts";
 import type { Random } from "../shared/random.ts";
 import { type Profile, type ProfileName, resolveProfile } from "./core/profile.ts";
 import type { SeedImage } from "./seed-image.ts";
-import type { Awaitable, RegistryStore, RepositoryContent } from "./store.ts";
-import type { Authenticator, Authorizer, RepositoryDirectory } from "./types.ts";
+import type { RegistryStore, RepositoryContent } from "./store.ts";
+import type { Authenticator, Authorizer, Awaitable, RepositoryDirectory } from "./types.ts";
 
 /** What may be changed per registry; the values in brackets are the defaults. */
 export interface RegistryOptions {

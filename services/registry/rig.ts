@@ -1,7 +1,6 @@
 // For this room's tests: a registry with tenants A and B on a port of its own, and a client that shows the raw answers.
-import { createServer, type IncomingMessage, type Server, request as startRequest } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
 import { MovableClock } from "../shared/clock.ts";
 import { createMemorySink } from "../shared/event.ts";
 import { createSeededRandom } from "../shared/random.ts";
@@ -9,24 +8,9 @@ import { digestOf } from "./core/digest.ts";
 import { createRegistryRouter, type RegistryRouterOptions } from "./http.ts";
 import { createPlainAuth, type PlainAuth, type PlainAuthOptions } from "./plain-auth.ts";
 import { createRegistry, type Registry, type RegistryDefinition } from "./registry.ts";
+import { type Answer, type Ask, HOST, send } from "./rig-client.ts";
+import { IMAGE_TYPE, imageDocument } from "./rig-image.ts";
 import { createMemoryStore } from "./store-memory.ts";
-
-/** An answer as it came over the wire. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: Buffer;
-  readonly text: string;
-}
-
-export interface Ask {
-  /** User of the Basic credentials; the password is `<user>-password`. */
-  readonly as?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
-}
-
-export const HOST = "registry.example.test";
 
 const REPOSITORIES: PlainAuthOptions["repositories"] = {
   "a/app": { grants: { a: ["*"] } },
@@ -51,7 +35,7 @@ export interface Rig extends AsyncDisposable {
   pushImage(repository: string, tag: string, options?: PushOptions): Promise<{ digest: string; bytes: Buffer }>;
 }
 
-export interface PushOptions {
+interface PushOptions {
   readonly as?: string;
   readonly layers?: readonly (Buffer | string)[];
   readonly config?: string;
@@ -111,48 +95,6 @@ async function listen(router: ReturnType<typeof createRegistryRouter>): Promise<
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return server;
-}
-
-/** Sends one request with the path exactly as given. */
-export function send(port: number, ask: Ask & { readonly method: string; readonly path: string }): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = { Host: HOST, ...credentialsOf(ask.as), ...ask.headers };
-    const request = startRequest({ port, host: "127.0.0.1", method: ask.method, path: ask.path, headers });
-    request.on("error", reject);
-    request.on("response", (response) => {
-      buffer(response).then((body) => {
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body, text: body.toString() });
-      }, reject);
-    });
-    request.end(ask.body);
-  });
-}
-
-/** The Authorization header of a user whose password is `<user>-password`. */
-export function credentialsOf(user: string | undefined): Record<string, string> {
-  if (user === undefined) return {};
-  return { Authorization: `Basic ${Buffer.from(`${user}:${user}-password`).toString("base64")}` };
-}
-
-/** The media type of OCI image manifests. */
-export const IMAGE_TYPE = "application/vnd.oci.image.manifest.v1+json";
-
-/** An image manifest document for blobs that are (or are not) in a repository. */
-export function imageDocument(
-  config: { digest: string; size: number },
-  layers: readonly { digest: string; size: number }[],
-  extra: Readonly<Record<string, unknown>> = {},
-): Buffer {
-  const describe = (blob: { digest: string; size: number }, mediaType: string) => ({ mediaType, ...blob });
-  return Buffer.from(
-    JSON.stringify({
-      schemaVersion: 2,
-      mediaType: IMAGE_TYPE,
-      config: describe(config, "application/vnd.oci.image.config.v1+json"),
-      layers: layers.map((layer) => describe(layer, "application/vnd.oci.image.layer.v1.tar")),
-      ...extra,
-    }),
-  );
 }
 
 async function pushImage(

@@ -2,10 +2,7 @@
 // The store holds no rules: who may see or change what is decided before it is asked.
 import type { Readable } from "node:stream";
 import type { DigestAlgorithm } from "./core/digest.ts";
-import type { Digest, StoredManifest } from "./types.ts";
-
-/** A value that an implementation may have to fetch. */
-export type Awaitable<T> = T | Promise<T>;
+import type { Awaitable, Digest, StoredManifest } from "./types.ts";
 
 /** Immutable bytes under their digest. */
 export interface BlobContent {

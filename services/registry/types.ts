@@ -25,7 +25,7 @@ export type Authentication =
 
 /** Asked first on every request below `/v2/`, with the raw `Authorization` header. Never touches content. */
 export interface Authenticator {
-  authenticate(authorization: string | undefined): Authentication | Promise<Authentication>;
+  authenticate(authorization: string | undefined): Awaitable<Authentication>;
 }
 
 /** One name per operation, everywhere: events say `registry:<operation>`. */
@@ -75,6 +75,9 @@ export interface RepositoryDirectory {
   /** All names, for the catalog; without it the catalog lists the repositories that have content. */
   names?(): Iterable<string>;
 }
+
+/** A value that an implementation may have to fetch. */
+export type Awaitable<T> = T | Promise<T>;
 
 /** `<algorithm>:<encoded>`, already checked by `parseDigest`. */
 export type Digest = string;

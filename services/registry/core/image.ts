@@ -1,19 +1,12 @@
-// Building images in memory: layers, config, manifest, index (image-spec v1.1.1).
+// Building images from their layers: config, manifest (image-spec v1.1.1, config.md and manifest.md).
 import type { Digest, StoredManifest } from "../types.ts";
-import { type DigestAlgorithm, digestOfChunks } from "./digest.ts";
-import { type Architecture, createProgram, type Ending } from "./elf.ts";
-import { OCI_INDEX, parseManifest } from "./manifest.ts";
-import { toStoredManifest } from "./stored.ts";
-import { createTar } from "./tar.ts";
+import type { DigestAlgorithm } from "./digest.ts";
+import type { Architecture } from "./elf.ts";
+import { createJsonBlob, type SeedBlob } from "./layer.ts";
+import { OCI_INDEX } from "./manifest.ts";
+import { createManifest } from "./stored.ts";
 
-/** Bytes of a seed under their digest. */
-export interface SeedBlob {
-  readonly digest: Digest;
-  readonly size: number;
-  readonly chunks: readonly Buffer[];
-}
-
-export interface SeedDescriptor {
+interface SeedDescriptor {
   readonly mediaType: string;
   readonly digest: Digest;
   readonly size: number;
@@ -26,48 +19,26 @@ export interface ImageTypes {
   readonly layer: string;
 }
 
-export const OCI_TYPES: ImageTypes = {
+const OCI: ImageTypes = {
   manifest: "application/vnd.oci.image.manifest.v1+json",
   index: OCI_INDEX,
   config: "application/vnd.oci.image.config.v1+json",
   layer: "application/vnd.oci.image.layer.v1.tar",
 };
 
-export const DOCKER_TYPES: ImageTypes = {
+const DOCKER: ImageTypes = {
   manifest: "application/vnd.docker.distribution.manifest.v2+json",
   index: "application/vnd.docker.distribution.manifest.list.v2+json",
   config: "application/vnd.docker.container.image.v1+json",
   layer: "application/vnd.docker.image.rootfs.diff.tar",
 };
 
-/** Bytes as a blob. */
-export function createBlob(chunks: readonly Buffer[], algorithm: DigestAlgorithm = "sha256"): SeedBlob {
-  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  return { digest: digestOfChunks(chunks, algorithm), size, chunks };
-}
+/** The media types of both families. */
+export const IMAGE_TYPES = { oci: OCI, docker: DOCKER } as const;
 
-/** A value as a JSON blob. */
-export function createJsonBlob(value: unknown, algorithm: DigestAlgorithm = "sha256"): SeedBlob {
-  return createBlob([Buffer.from(JSON.stringify(value))], algorithm);
-}
-
+/** How others refer to a blob. */
 export function describe(blob: SeedBlob, mediaType: string): SeedDescriptor {
   return { mediaType, digest: blob.digest, size: blob.size };
-}
-
-/** A layer with one program `/app`. */
-export function createProgramLayer(
-  architecture: Architecture,
-  ending: Ending,
-  options: { readonly text: string; readonly algorithm?: DigestAlgorithm },
-): SeedBlob {
-  const program = createProgram(architecture, ending, options.text);
-  return createBlob(createTar([{ name: "app", mode: 0o755, chunks: [program] }]), options.algorithm);
-}
-
-/** A layer with one data file. */
-export function createDataLayer(name: string, chunks: readonly Buffer[]): SeedBlob {
-  return createBlob(createTar([{ name, mode: 0o644, chunks }]));
 }
 
 /** An image's config; layers are uncompressed, so their digests are their diff ids. `label` makes the image id unique. */
@@ -96,11 +67,4 @@ export function createImageManifest(
   const layers = options.layers.map((layer) => describe(layer, types.layer));
   const document = { schemaVersion: 2, mediaType: types.manifest, config: describe(config, types.config), layers };
   return createManifest(types.manifest, document, options.algorithm);
-}
-
-/** Any manifest document as it would be after a push. */
-export function createManifest(mediaType: string, document: unknown, algorithm?: DigestAlgorithm): StoredManifest {
-  const { digest, chunks } = createJsonBlob(document, algorithm);
-  const bytes = Buffer.concat(chunks);
-  return toStoredManifest(parseManifest(bytes, mediaType, false), digest, bytes);
 }

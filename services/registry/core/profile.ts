@@ -5,24 +5,24 @@ import type { AuthenticationRefusal } from "../types.ts";
 import type { PageLimits } from "./page.ts";
 
 /** What the texts of a profile are made from. */
-export interface RefusalSubject extends RefusalFacts {
+interface RefusalSubject extends RefusalFacts {
   readonly repository: string;
   readonly registryId: string;
   readonly message: string;
 }
 
-export type RefusalOverride = Partial<RefusalShape> & { readonly text?: (subject: RefusalSubject) => string };
-export type RefusalOverrides = Partial<Record<RefusalName, RefusalOverride>>;
+type RefusalOverride = Partial<RefusalShape> & { readonly text?: (subject: RefusalSubject) => string };
+type RefusalOverrides = Partial<Record<RefusalName, RefusalOverride>>;
 
 /** How refused credentials are answered. `body: "text"` is the message as plain text instead of the error document. */
-export interface AuthenticationShape extends RefusalShape {
+interface AuthenticationShape extends RefusalShape {
   readonly challenge: boolean;
   readonly body: "document" | "text";
   readonly message: string;
 }
 
 /** What differs in behaviour, not in who may do what. */
-export interface Behaviour {
+interface Behaviour {
   readonly baseBody: string;
   readonly chunkStatus: 201 | 202;
   /** `Range` of chunk answers: the whole progress, or the first chunk for ever. */

@@ -4,20 +4,9 @@ import { createCipheriv, createHash } from "node:crypto";
 import type { StoredManifest } from "../types.ts";
 import type { DigestAlgorithm } from "./digest.ts";
 import type { Architecture, Ending } from "./elf.ts";
-import {
-  createBlob,
-  createConfig,
-  createDataLayer,
-  createImageManifest,
-  createJsonBlob,
-  createManifest,
-  createProgramLayer,
-  DOCKER_TYPES,
-  describe,
-  type ImageTypes,
-  OCI_TYPES,
-  type SeedBlob,
-} from "./image.ts";
+import { createConfig, createImageManifest, describe, IMAGE_TYPES, type ImageTypes } from "./image.ts";
+import { createBlob, createDataLayer, createJsonBlob, createProgramLayer, type SeedBlob } from "./layer.ts";
+import { createManifest } from "./stored.ts";
 
 /** Where a seed is put; `identity` is what makes it unique. */
 export interface SeedPlace {
@@ -35,8 +24,8 @@ export interface BuiltImage {
 export const SEEDS = {
   tiny: (place: SeedPlace) => program(place.identity, "exit"),
   pause: (place: SeedPlace) => program(place.identity, "pause"),
-  multi: (place: SeedPlace) => multi(place.identity, OCI_TYPES),
-  "docker-v2": (place: SeedPlace) => multi(place.identity, DOCKER_TYPES),
+  multi: (place: SeedPlace) => multi(place.identity, IMAGE_TYPES.oci),
+  "docker-v2": (place: SeedPlace) => multi(place.identity, IMAGE_TYPES.docker),
   same: () => program("same", "exit"),
   "shared-a": (place: SeedPlace) => shared(`a ${place.identity}`),
   "shared-b": (place: SeedPlace) => shared(`b ${place.identity}`),
@@ -55,7 +44,7 @@ function program(identity: string, ending: Ending, algorithm: DigestAlgorithm = 
 
 function image(identity: string, layers: readonly SeedBlob[], algorithm: DigestAlgorithm = "sha256"): BuiltImage {
   const config = createConfig("amd64", layers, { label: identity, algorithm });
-  const manifest = createImageManifest(OCI_TYPES, config, { layers, algorithm });
+  const manifest = createImageManifest(IMAGE_TYPES.oci, config, { layers, algorithm });
   return { blobs: [...layers, config], manifests: [{ manifest, tagged: true }] };
 }
 
@@ -133,7 +122,7 @@ function artifactManifest(
   content: SeedBlob,
   subject?: StoredManifest,
 ): StoredManifest {
-  const { manifest: mediaType } = OCI_TYPES;
+  const { manifest: mediaType } = IMAGE_TYPES.oci;
   const refersTo = subject && { mediaType: subject.mediaType, digest: subject.digest, size: subject.bytes.length };
   return createManifest(mediaType, {
     schemaVersion: 2,
@@ -162,6 +151,6 @@ function referrers({ identity }: SeedPlace): BuiltImage {
 
 /** An index one child of which was never pushed. */
 function sparse({ identity }: SeedPlace): BuiltImage {
-  const full = multi(identity, OCI_TYPES);
+  const full = multi(identity, IMAGE_TYPES.oci);
   return { ...full, manifests: full.manifests.slice(1) };
 }
