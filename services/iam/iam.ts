@@ -9,7 +9,7 @@ import { type AccessFacts, decideAccess, decideWebIdentity } from "./core/evalua
 import { parsePolicy } from "./core/policy.ts";
 import { IamError } from "./errors.ts";
 import { IamStore } from "./store.ts";
-import type { AccountSeed, Iam, Policy, RequestContext, Role, RoleSeed, User, UserSeed } from "./types.ts";
+import type { AccountSeed, Iam, Policy, RequestContext, Role, User } from "./types.ts";
 
 export interface IamOptions {
   readonly accounts: readonly AccountSeed[];
@@ -21,32 +21,11 @@ export interface IamOptions {
 /** IAM with these accounts. @throws IamError for a seed that IAM would refuse. */
 export function createIam({ accounts, random, clock }: IamOptions): Iam {
   const store = new IamStore(checkAccounts(accounts));
-  const managed = (arn: string) => store.managedPolicies.get(arn);
   const parseSession = createSessionPolicyCache();
-
-  const putRole = (account: string, name: string, seed: RoleSeed): Role => {
-    needAccount(store, account);
-    const id = store.role(account, name)?.id ?? createUniqueId("AROA", account, random);
-    const role = createRole({ account, name, id }, seed, managed);
-    store.putRole(role);
-    return bindTrust(store, role);
-  };
-  const putUser = (account: string, name: string, seed: UserSeed): User => {
-    needAccount(store, account);
-    const id = store.user(account, name)?.id ?? createUniqueId("AIDA", account, random);
-    const user = createUser({ account, name, id }, seed, managed);
-    for (const key of user.accessKeys) {
-      const owner = store.accessKey(key.id)?.user;
-      if (owner && owner.id !== id)
-        throw new IamError("EntityAlreadyExists", `access key ${key.id} belongs to ${owner.arn} already`);
-    }
-    store.putUser(user);
-    return user;
-  };
-
-  seedAccounts(store, accounts, { putRole, putUser });
+  const context = clock && (() => timeContext(clock));
+  const writers = createWriters(store, random);
+  seedAccounts(store, accounts, writers);
   store.seal();
-
   return {
     hasAccount: (id) => store.accounts.has(id),
     accountIds: () => [...store.accounts],
@@ -56,29 +35,55 @@ export function createIam({ accounts, random, clock }: IamOptions): Iam {
     findUserByAccessKey: (id) => store.accessKey(id),
     findOidcProvider: (account, issuerUrl) => store.provider(account, issuerUrl),
     listRoles: () => store.roles(),
-    decideWebIdentity: (request) =>
-      decideWebIdentity(request, { role: findRole(store, request.roleArn), context: timeContext(clock) }),
+    decideWebIdentity: (request) => decideWebIdentity(request, { role: findRole(store, request.roleArn), context }),
     decideAccess: (request) =>
-      decideAccess(request, { ...factsOf(request.principal, { store, parseSession }), context: timeContext(clock) }),
+      decideAccess(request, { ...factsOf(request.principal, { store, parseSession }), context }),
     bindPrincipals: (policy) => bindPrincipals(policy, (arn) => findId(store, arn)),
-    putRole,
+    ...writers,
+    reset: () => store.reset(),
+  };
+}
+
+type Writers = Pick<Iam, "putRole" | "deleteRole" | "putUser" | "putOidcProvider">;
+
+function createWriters(store: IamStore, random: Random): Writers {
+  const managed = (arn: string) => store.managedPolicies.get(arn);
+  return {
+    putRole(account, name, seed) {
+      needAccount(store, account);
+      const id = store.role(account, name)?.id ?? createUniqueId("AROA", account, random);
+      return bindTrust(store, createRole({ account, name, id }, seed, managed));
+    },
     deleteRole: (account, name) => store.deleteRole(account, name),
-    putUser,
-    putOidcProvider: (account, seed) => {
+    putUser(account, name, seed) {
+      needAccount(store, account);
+      const id = store.user(account, name)?.id ?? createUniqueId("AIDA", account, random);
+      const user = createUser({ account, name, id }, seed, managed);
+      for (const key of user.accessKeys) {
+        const owner = store.accessKey(key.id)?.user;
+        if (owner && owner.id !== id) throw exists(`access key ${key.id} belongs to ${owner.arn} already`);
+      }
+      store.putUser(user);
+      return user;
+    },
+    putOidcProvider(account, seed) {
       needAccount(store, account);
       const provider = createOidcProvider(account, seed);
       store.putProvider(provider);
       return provider;
     },
-    reset: () => store.reset(),
   };
+}
+
+function exists(message: string): IamError {
+  return new IamError("EntityAlreadyExists", message);
 }
 
 function checkAccounts(accounts: readonly AccountSeed[]): readonly string[] {
   const ids = accounts.map(({ id }) => id);
   for (const [index, id] of ids.entries()) {
     if (!/^\d{12}$/.test(id)) throw new IamError("ValidationError", `expected an account of 12 digits, found "${id}"`);
-    if (ids.indexOf(id) !== index) throw new IamError("EntityAlreadyExists", `account ${id} is declared twice`);
+    if (ids.indexOf(id) !== index) throw exists(`account ${id} is declared twice`);
   }
   return ids;
 }
@@ -88,7 +93,7 @@ function needAccount(store: IamStore, account: string): void {
     throw new IamError("NoSuchEntity", `expected an account of this world, found ${account}`);
 }
 
-function seedAccounts(store: IamStore, accounts: readonly AccountSeed[], put: Pick<Iam, "putRole" | "putUser">): void {
+function seedAccounts(store: IamStore, accounts: readonly AccountSeed[], put: Writers): void {
   for (const { id, managedPolicies = {} } of accounts) {
     for (const [name, document] of Object.entries(managedPolicies)) {
       store.managedPolicies.set(`arn:aws:iam::${id}:policy/${name}`, parsePolicy("identity", name, document));
@@ -96,12 +101,11 @@ function seedAccounts(store: IamStore, accounts: readonly AccountSeed[], put: Pi
   }
   for (const { id, oidcProviders = [], roles = {}, users = {} } of accounts) {
     for (const seed of oidcProviders) {
-      if (store.provider(id, seed.url))
-        throw new IamError("EntityAlreadyExists", `account ${id} has provider ${seed.url} twice`);
+      if (store.provider(id, seed.url)) throw exists(`account ${id} has provider ${seed.url} twice`);
       store.putProvider(createOidcProvider(id, seed));
     }
     for (const [name, seed] of Object.entries(roles)) {
-      if (store.role(id, name)) throw new IamError("EntityAlreadyExists", `account ${id} has role ${name} twice`);
+      if (store.role(id, name)) throw exists(`account ${id} has role ${name} twice`);
       put.putRole(id, name, seed);
     }
     for (const [name, seed] of Object.entries(users)) put.putUser(id, name, seed);
@@ -110,7 +114,9 @@ function seedAccounts(store: IamStore, accounts: readonly AccountSeed[], put: Pi
   for (const role of store.roles()) bindTrust(store, role);
 }
 
+/** Stores the role; one may trust oneself, so its own id has to be known before. */
 function bindTrust(store: IamStore, role: Role): Role {
+  store.putRole(role);
   const trustPolicy = bindPrincipals(role.trustPolicy, (arn) => findId(store, arn));
   const bound = trustPolicy === role.trustPolicy ? role : { ...role, trustPolicy };
   store.putRole(bound);
@@ -186,8 +192,7 @@ function createSessionPolicyCache(): SessionPolicyParser {
   };
 }
 
-function timeContext(clock: Clock | undefined): RequestContext | undefined {
-  if (!clock) return undefined;
+function timeContext(clock: Clock): RequestContext {
   const now = clock.now();
   return {
     "aws:CurrentTime": now.toISOString().replace(/\.\d{3}Z$/, "Z"),

@@ -16,7 +16,7 @@ export interface AccessFacts {
   /** Tags of the role or user. */
   readonly tags: Readonly<Record<string, string>>;
   /** Keys that hold for every request, such as the time. */
-  readonly context?: RequestContext | undefined;
+  readonly context?: (() => RequestContext) | undefined;
 }
 
 /** Identity, boundary, session and resource policies together (spec aws 3.4). */
@@ -45,7 +45,7 @@ export function decideAccess(request: AccessRequest, facts: AccessFacts): Decisi
 /** A web identity against the trust policy of a role; nothing else is consulted (spec aws 3.2). */
 export function decideWebIdentity(
   request: WebIdentityRequest,
-  facts: { readonly role: Role | undefined; readonly context?: RequestContext | undefined },
+  facts: { readonly role: Role | undefined; readonly context?: (() => RequestContext) | undefined },
 ): Decision {
   const { role, context } = facts;
   if (!role) return { effect: "deny", reason: "no-such-role", decidedBy: "no statement", outcomes: [] };
@@ -62,7 +62,7 @@ export function decideWebIdentity(
         const own = request.providerArn.split(":")[4] === account;
         return type === "Federated" && own && value === request.providerArn ? "session" : "none";
       },
-      facts: once(() => createTrustFacts(request, role, context)),
+      facts: once(() => createTrustFacts(request, role, context?.())),
     }),
   );
   const groups = questions.map((question) => evaluatePolicies([role.trustPolicy], question));

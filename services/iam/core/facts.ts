@@ -6,11 +6,11 @@ import { type ConditionFacts, createConditionFacts } from "./conditions.ts";
 /** Keys of a signed or registry request; what follows from the principal cannot be overridden by the request. */
 export function createAccessFacts(
   request: AccessRequest,
-  known: { readonly tags: Readonly<Record<string, string>>; readonly context?: RequestContext | undefined },
+  known: { readonly tags: Readonly<Record<string, string>>; readonly context?: (() => RequestContext) | undefined },
 ): ConditionFacts {
   const { principal, resourceAccount, resourceTags = {}, context } = request;
   return createConditionFacts(
-    known.context,
+    known.context?.(),
     context,
     { "aws:ResourceAccount": resourceAccount },
     prefixed("aws:ResourceTag/", resourceTags),

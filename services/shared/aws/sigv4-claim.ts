@@ -1,4 +1,6 @@
 // What a signed request says about itself, parsed out of its Authorization header or its query and not yet believed.
+import { parseCredential, parseDate, parseHex, parseSignedHeaders } from "./sigv4-parts.ts";
+import { incomplete, SignatureProblem } from "./sigv4-refusals.ts";
 
 /** A request as it came over the wire; nothing in it may have been decoded or re-ordered. */
 export interface SignedRequest {
@@ -8,27 +10,6 @@ export interface SignedRequest {
   /** Names and values in turn, as Node's `request.rawHeaders`. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-}
-
-/** Why a signature is refused; a closed set. */
-export type SignatureRefusal =
-  | "missing"
-  | "incomplete"
-  | "unknown-key"
-  | "expired-session"
-  | "wrong-signature"
-  | "expired"
-  | "not-yet"
-  | "scope";
-
-/** Leaves the verifier as a value, never as an exception. */
-export class SignatureProblem extends Error {
-  readonly refusal: SignatureRefusal;
-
-  constructor(refusal: SignatureRefusal, message: string) {
-    super(message);
-    this.refusal = refusal;
-  }
 }
 
 export interface SignatureClaim {
@@ -130,10 +111,6 @@ function fromQuery(fields: ReadonlyMap<string, string>, { headers, path, query }
   };
 }
 
-function incomplete(message: string): SignatureProblem {
-  return new SignatureProblem("incomplete", message);
-}
-
 function readHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>();
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -201,47 +178,4 @@ function without(query: string, name: string): string {
 function split(text: string, at: string): [string, string] {
   const mark = text.indexOf(at);
   return mark < 0 ? [text, ""] : [text.slice(0, mark), text.slice(mark + 1)];
-}
-
-function parseCredential(text: string) {
-  const parts = text.split("/");
-  const [accessKeyId = "", day = "", region = "", service = "", terminator = ""] = parts;
-  if (parts.length !== 5 || !/^\w{3,128}$/.test(accessKeyId)) {
-    throw incomplete(
-      `Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, found ${parts.length}.`,
-    );
-  }
-  return { accessKeyId, day, region, service, terminator };
-}
-
-function parseSignedHeaders(text: string): readonly string[] {
-  const names = text.split(";");
-  // lower case, sorted, each once: anything else is no canonical request
-  const canonical = names.every(
-    (name, at) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && (at === 0 || (names[at - 1] ?? "") < name),
-  );
-  if (!canonical) throw incomplete("SignedHeaders must be lower-case header names, sorted and separated by ';'.");
-  return names;
-}
-
-function parseHex(text: string): string {
-  if (/^[0-9a-f]{64}$/.test(text)) return text;
-  throw incomplete(`Signature must be 64 lower-case hexadecimal digits, found ${text.length} characters.`);
-}
-
-function parseDate(text: string): { amzDate: string; instant: Date } {
-  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
-  const [, year, month, day, hour, minute, second] = match ?? [];
-  const instant = new Date(match ? `${year}-${month}-${day}T${hour}:${minute}:${second}Z` : httpDate(text));
-  if (Number.isNaN(instant.getTime())) {
-    throw incomplete(
-      `Date must be in ISO-8601 'basic format'. Got '${text.slice(0, 40)}'. See http://en.wikipedia.org/wiki/ISO_8601`,
-    );
-  }
-  return { amzDate: instant.toISOString().replace(/[-:]|\.\d{3}/g, ""), instant };
-}
-
-/** Only RFC 9110's preferred date form may stand in for `X-Amz-Date`; JavaScript alone would read far more. */
-function httpDate(text: string): string {
-  return /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text) ? text : "";
 }

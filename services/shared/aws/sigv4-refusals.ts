@@ -1,5 +1,30 @@
-// How a refused signature looks on the wire, per protocol (spec aws 6.3).
-import type { SignatureRefusal } from "./sigv4-claim.ts";
+// Why a signature is refused, and how that looks on the wire, per protocol (spec aws 6.3).
+
+/** Why a signature is refused; a closed set. */
+export type SignatureRefusal =
+  | "missing"
+  | "incomplete"
+  | "unknown-key"
+  | "expired-session"
+  | "wrong-signature"
+  | "expired"
+  | "not-yet"
+  | "scope";
+
+/** Leaves the verifier as a value, never as an exception. */
+export class SignatureProblem extends Error {
+  readonly refusal: SignatureRefusal;
+
+  constructor(refusal: SignatureRefusal, message: string) {
+    super(message);
+    this.refusal = refusal;
+  }
+}
+
+/** Credentials that cannot be read. */
+export function incomplete(message: string): SignatureProblem {
+  return new SignatureProblem("incomplete", message);
+}
 
 interface WireRefusal {
   readonly code: string;

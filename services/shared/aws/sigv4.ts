@@ -4,15 +4,11 @@ import { timingSafeEqual } from "node:crypto";
 import type { CredentialResolver, SigningCredential } from "./credential-resolver.ts";
 import type { AwsPrincipal } from "./principal.ts";
 import { computeSignature, renderCanonicalRequest, sha256Hex } from "./sigv4-canonical.ts";
-import {
-  parseAuthorization,
-  type SignatureClaim,
-  SignatureProblem,
-  type SignatureRefusal,
-  type SignedRequest,
-} from "./sigv4-claim.ts";
+import { parseAuthorization, type SignatureClaim, type SignedRequest } from "./sigv4-claim.ts";
+import { SignatureProblem, type SignatureRefusal } from "./sigv4-refusals.ts";
 
-export type { SignatureRefusal, SignedRequest } from "./sigv4-claim.ts";
+export type { SignedRequest } from "./sigv4-claim.ts";
+export type { SignatureRefusal } from "./sigv4-refusals.ts";
 
 export interface VerifyOptions {
   /** The service that the scope must name: `sts`, `ecr` … */
