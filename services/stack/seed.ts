@@ -1,5 +1,4 @@
 // What a stack is seeded with: the default world, a world file, or an object. The only reader of world files.
-
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { listManifestProblems } from "../apiserver/index.ts";

@@ -1,22 +1,14 @@
 // The `accounts` of a world: identities with their policies, and ECR repositories.
 import { parseArn } from "../shared/aws/arn.ts";
 import type { WorldAccount, WorldRepository } from "./types.ts";
+import { anyMap, distinct, list, record } from "./world-collections.ts";
 import type { WorldContext } from "./world-context.ts";
 import { optional, readFields, required } from "./world-fields.ts";
 import { isRepositoryName, readImages } from "./world-images.ts";
-import { isMap, type Place, refuseProblem } from "./world-place.ts";
-import {
-  anyMap,
-  distinct,
-  list,
-  oneOf,
-  type Reader,
-  record,
-  secretText,
-  type TextRule,
-  text,
-  whole,
-} from "./world-readers.ts";
+import { type Place, type Reader, refuseProblem } from "./world-place.ts";
+import { whole } from "./world-scalars.ts";
+import { oneOf, secretText, type TextRule, text } from "./world-texts.ts";
+import { isMap } from "./world-value.ts";
 
 export const ACCOUNT_ID: TextRule = { expected: "an account id: 12 digits, in quotes", test: /^\d{12}$/ };
 export const REGION: TextRule = { expected: "a region such as us-west-2", test: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/ };

@@ -1,9 +1,11 @@
 // The `cluster` of a world: manifests as kubectl takes them, and the simulated nodes.
 import type { Manifest, WorldCluster, WorldNode } from "./types.ts";
+import { anyMap, distinct, list, record } from "./world-collections.ts";
 import type { WorldContext } from "./world-context.ts";
 import { optional, readFields, required } from "./world-fields.ts";
-import { describe, isMap, type Place } from "./world-place.ts";
-import { anyMap, distinct, list, oneOf, type Reader, record, type TextRule, text } from "./world-readers.ts";
+import type { Place, Reader } from "./world-place.ts";
+import { oneOf, type TextRule, text } from "./world-texts.ts";
+import { describe, isMap } from "./world-value.ts";
 
 /** The kinds of object that the API server of this stack knows. */
 const KINDS: Readonly<Record<string, { readonly apiVersion: string; readonly namespaced: boolean }>> = {

@@ -1,5 +1,5 @@
 // What the sections of a world must know of each other: the names that exist, collected before anything is judged.
-import { childOf, isMap } from "./world-place.ts";
+import { childOf, isMap } from "./world-value.ts";
 
 /** A problem inside a document, as the room reports it that owns such documents. */
 export interface DocumentProblem {

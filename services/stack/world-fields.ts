@@ -1,6 +1,6 @@
 // Maps with a closed set of keys: every key that is not named here is a mistake.
-import { isMap, type Place } from "./world-place.ts";
-import type { Reader } from "./world-readers.ts";
+import type { Place, Reader } from "./world-place.ts";
+import { isMap } from "./world-value.ts";
 
 /** One key of a map: how it is read, and what stands for it when it is absent. */
 export interface Field<T> {

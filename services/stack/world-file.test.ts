@@ -178,7 +178,7 @@ describe("the text of a world file", () => {
       fc.property(fc.nat(BASE.length), fc.nat(40), fc.string({ maxLength: 5 }), (start, length, text) => {
         expect(Array.isArray(mistakesOf(BASE.slice(0, start) + text + BASE.slice(start + length)))).toBe(true);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });

@@ -2,9 +2,9 @@
 import type { World, WorldMistake } from "./types.ts";
 import type { WorldChecks } from "./world-context.ts";
 import { WorldError } from "./world-error.ts";
-import { isMap } from "./world-place.ts";
 import { readWorld } from "./world-schema.ts";
 import { parseWorldText } from "./world-text.ts";
+import { isMap } from "./world-value.ts";
 
 /**
  * Reads a world from YAML (or JSON) text.

@@ -1,8 +1,10 @@
 // The `images` of a repository: what a stack seeds it with.
 import type { WorldImage } from "./types.ts";
+import { distinct, list } from "./world-collections.ts";
 import { optional, readFields, required } from "./world-fields.ts";
-import type { Place } from "./world-place.ts";
-import { distinct, list, oneOf, type Reader, type TextRule, text, whole } from "./world-readers.ts";
+import type { Place, Reader } from "./world-place.ts";
+import { whole } from "./world-scalars.ts";
+import { oneOf, type TextRule, text } from "./world-texts.ts";
 
 const TAG: TextRule = { expected: "a tag of 1 to 128 letters, digits or . _ -", test: /^\w[\w.-]*$/, maximum: 128 };
 /** One component between slashes; ECR and distribution-spec agree on it. */

@@ -1,10 +1,12 @@
 // The `issuers` of a world: who signs tokens, with which key, or whose keys are trusted from outside.
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { SigningAlgorithm, WorldIssuer } from "./types.ts";
+import { anyMap, list } from "./world-collections.ts";
 import type { WorldContext } from "./world-context.ts";
 import { optional, readFields, required } from "./world-fields.ts";
-import { isMap, type Place } from "./world-place.ts";
-import { anyMap, list, oneOf, secretText, type TextRule, text } from "./world-readers.ts";
+import type { Place } from "./world-place.ts";
+import { oneOf, secretText, type TextRule, text } from "./world-texts.ts";
+import { isMap } from "./world-value.ts";
 
 /** What IAM accepts as a provider's URL (spec aws 2.3). */
 const MAXIMUM_URL_CHARACTERS = 255;

@@ -1,10 +1,12 @@
 // The `registries` of a world: plain OCI registries that know nothing of AWS.
 import { parseEcrHost } from "../shared/aws/registry-host.ts";
 import type { WorldPlainRepository, WorldRegistry } from "./types.ts";
+import { distinct, list, record } from "./world-collections.ts";
 import { optional, readFields, required } from "./world-fields.ts";
 import { isRepositoryName, readImages } from "./world-images.ts";
-import { isMap, type Place } from "./world-place.ts";
-import { distinct, list, oneOf, record, secretText, type TextRule, text } from "./world-readers.ts";
+import type { Place } from "./world-place.ts";
+import { oneOf, secretText, type TextRule, text } from "./world-texts.ts";
+import { isMap } from "./world-value.ts";
 
 const HOST: TextRule = {
   expected: "a host name in lower case, with :port if need be, that is no ECR host",

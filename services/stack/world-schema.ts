@@ -2,12 +2,15 @@
 import type { World, WorldSwitches, WorldTenant } from "./types.ts";
 import { ACCOUNT_ID, REGION, readAccount } from "./world-accounts.ts";
 import { declaredNamespace, readCluster } from "./world-cluster.ts";
+import { list, record } from "./world-collections.ts";
 import { collectContext, type WorldChecks, type WorldContext } from "./world-context.ts";
 import { optional, readFields, required } from "./world-fields.ts";
 import { readIssuer } from "./world-issuers.ts";
-import { isMap, Place, type PlacedMistake, refuseProblem } from "./world-place.ts";
-import { flag, list, type Reader, record, type TextRule, text, whole } from "./world-readers.ts";
+import { Place, type PlacedMistake, type Reader, refuseProblem } from "./world-place.ts";
 import { readRegistry } from "./world-registries.ts";
+import { flag, whole } from "./world-scalars.ts";
+import { type TextRule, text } from "./world-texts.ts";
+import { isMap } from "./world-value.ts";
 
 const NAME: TextRule = {
   expected: "a name of lower-case letters, digits and -",
