@@ -1,6 +1,6 @@
 // Judges what comes to a registry host, for the registry that knows nothing of AWS: who is it, and may they?
 // Asked anew on every request, with identity and repository policies as they are at that moment.
-import type { AccessDecision, Authentication, AuthorizationRequest } from "../registry/index.ts";
+import type { AccessDecision, Authentication, AuthenticationRefusal, AuthorizationRequest } from "../registry/index.ts";
 import { renderRepositoryArn } from "../shared/aws/arn.ts";
 import type { AwsPrincipal } from "../shared/aws/principal.ts";
 import type { EcrHost } from "../shared/aws/registry-host.ts";
@@ -35,10 +35,10 @@ class EcrIdentity {
 export function createRegistryAuth(host: EcrHost, deps: RegistryAuthDeps): RegistryAuth {
   const { account, region } = host;
   const { createRepository } = deps;
-  const open = createPasswordReader(deps.sealer);
+  const read = createCredentialReader(deps.sealer);
   return {
     authenticator: {
-      authenticate: (authorization) => authenticate(authorization, { open, region, clock: deps.clock }),
+      authenticate: (authorization) => authenticate(read(authorization), region, deps.clock),
     },
     authorizer: { authorize: (request) => authorize(request, host, deps) },
     directory: {
@@ -51,30 +51,45 @@ export function createRegistryAuth(host: EcrHost, deps: RegistryAuthDeps): Regis
   };
 }
 
-type PasswordReader = (password: string) => PasswordClaims | undefined;
+type CredentialReader = (authorization: string | undefined) => PasswordClaims | AuthenticationRefusal;
 
-/** In order: parse, token, region (spec aws 5.1). */
-function authenticate(
-  authorization: string | undefined,
-  { open, region, clock }: { open: PasswordReader; region: string; clock: Clock },
-): Authentication {
-  const credentials = parseBasic(authorization);
-  if (!credentials) return { kind: "refused", refusal: authorization ? "bad-credentials" : "no-credentials" };
-  const { user, password } = credentials;
-  // Some clients send an empty user and password where they have none.
-  if (user === "" && password === "") return { kind: "refused", refusal: "no-credentials" };
-  if (user !== USER) return { kind: "refused", refusal: "bad-credentials" };
-  const claims = open(password);
-  if (!claims) return { kind: "refused", refusal: "malformed" };
-  const { principal, lineage } = claims;
-  if (clock.now().getTime() >= claims.expiresAt * 1000) return { kind: "refused", refusal: "expired", lineage };
-  if (claims.region !== region) return { kind: "refused", refusal: "wrong-region", lineage };
+/** The last two steps of: parse, token, region (spec aws 5.1). */
+function authenticate(read: PasswordClaims | AuthenticationRefusal, region: string, clock: Clock): Authentication {
+  if (typeof read === "string") return { kind: "refused", refusal: read };
+  const { principal, lineage } = read;
+  if (clock.now().getTime() >= read.expiresAt * 1000) return { kind: "refused", refusal: "expired", lineage };
+  if (read.region !== region) return { kind: "refused", refusal: "wrong-region", lineage };
   const detail = new EcrIdentity(principal);
   return { kind: "principal", principal: { name: principal.arn, anonymous: false, lineage, detail } };
 }
 
-function parseBasic(authorization: string | undefined): { user: string; password: string } | undefined {
-  const encoded = /^basic +([A-Za-z0-9+/]*={0,2}) *$/i.exec(authorization ?? "")?.[1];
+/** What the header says; good ones are remembered, since the same header comes with every request of a pull. */
+function createCredentialReader(sealer: Sealer): CredentialReader {
+  const opened = new Map<string, PasswordClaims>();
+  return (authorization = "") => {
+    const known = opened.get(authorization);
+    if (known) return known;
+    const claims = readCredentials(authorization, sealer);
+    if (typeof claims === "string") return claims;
+    const [oldest] = opened.keys();
+    if (opened.size >= REMEMBERED && oldest !== undefined) opened.delete(oldest);
+    opened.set(authorization, claims);
+    return claims;
+  };
+}
+
+function readCredentials(authorization: string, sealer: Sealer): PasswordClaims | AuthenticationRefusal {
+  const credentials = parseBasic(authorization);
+  if (!credentials) return authorization === "" ? "no-credentials" : "bad-credentials";
+  const { user, password } = credentials;
+  // Some clients send an empty user and password where they have none.
+  if (user === "" && password === "") return "no-credentials";
+  if (user !== USER) return "bad-credentials";
+  return openPassword(sealer, password) ?? "malformed";
+}
+
+function parseBasic(authorization: string): { user: string; password: string } | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]*={0,2}) *$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, "base64").toString("utf8");
   const colon = text.indexOf(":");
@@ -94,19 +109,4 @@ function authorize(request: AuthorizationRequest, host: EcrHost, deps: AccessDep
   const { effect, reason, decidedBy, outcomes } = decision;
   const resource = renderRepositoryArn(repository);
   return { effect, reason, decidedBy, outcomes, resource, ...(effect === "deny" ? { message } : {}) };
-}
-
-/** Opening costs a decryption; the same password comes with every request of a pull. */
-function createPasswordReader(sealer: Sealer): PasswordReader {
-  const opened = new Map<string, PasswordClaims>();
-  return (password) => {
-    const known = opened.get(password);
-    if (known) return known;
-    const claims = openPassword(sealer, password);
-    if (!claims) return undefined;
-    const [oldest] = opened.keys();
-    if (opened.size >= REMEMBERED && oldest !== undefined) opened.delete(oldest);
-    opened.set(password, claims);
-    return claims;
-  };
 }

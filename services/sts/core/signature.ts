@@ -66,10 +66,13 @@ export function verifyTokenSignature(token: UnverifiedToken, keys: readonly Veri
   const hash = Object.hasOwn(ALGORITHMS, token.alg) ? ALGORITHMS[token.alg]?.hash : undefined;
   if (hash === undefined) return false;
   const input = Buffer.from(token.signingInput, "ascii");
-  return keys.some(
-    (key) =>
-      isKeyFor(key, token.alg) && verify(hash, input, { key: key.key, dsaEncoding: "ieee-p1363" }, token.signature),
-  );
+  return keys.some((key) => isKeyFor(key, token.alg) && isSignedBy(key, { hash, input, signature: token.signature }));
+}
+
+function isSignedBy(key: VerificationKey, signed: { hash: string; input: Buffer; signature: Buffer }): boolean {
+  // RFC 7518 §3.4: an ECDSA signature is both numbers side by side. A bare key is the fast way for RSA.
+  const using = key.kty === "EC" ? { key: key.key, dsaEncoding: "ieee-p1363" as const } : key.key;
+  return verify(signed.hash, signed.input, using, signed.signature);
 }
 
 function textOf(value: unknown): string | undefined {
