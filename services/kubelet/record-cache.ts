@@ -33,6 +33,10 @@ class Remembered<V> {
   delete(key: string): void {
     this.#entries.delete(key);
   }
+
+  values(): V[] {
+    return [...this.#entries.values()];
+  }
 }
 
 /** Capacities as the kubelet derives them. */
@@ -82,5 +86,7 @@ export function createRecordCache(store: RecordStore, limits: RecordCacheLimits)
       store.deleteRecord(imageRef);
       records.delete(imageRef);
     },
+    // Times in memory are exact, those on disk have whole seconds.
+    listRecords: () => (records.authoritative ? { records: records.values(), problems: [] } : store.listRecords()),
   };
 }
