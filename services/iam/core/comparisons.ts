@@ -1,6 +1,7 @@
 // What each condition operator compares, and how: one row per operator (spec aws 3.3).
 import ipaddr from "ipaddr.js";
-import { fillTemplate, matchesArn, matchesTemplate, splitArn, type VariableLookup } from "./match.ts";
+import { matchesArn, splitArn } from "./arn-pattern.ts";
+import { fillTemplate, matchesTemplate, type VariableLookup } from "./match.ts";
 
 /** Does the request's value match the policy's? Undefined if either is not of the operator's type. */
 export type Comparison = (value: string, pattern: string, lookup: VariableLookup | undefined) => boolean | undefined;

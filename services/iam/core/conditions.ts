@@ -7,14 +7,14 @@ import type { VariableLookup } from "./match.ts";
 export type ConditionFacts = ReadonlyMap<string, readonly string[]>;
 
 /** `unknown` fails closed: no match for an Allow, a match for a Deny. */
-export interface ConditionResult {
+interface ConditionResult {
   readonly result: "match" | "no-match" | "unknown";
   /** Expected and found, for the eyes of whoever reads the decision. */
   readonly because: string;
 }
 
 /** An operator taken apart: `ForAnyValue:StringNotLikeIfExists`. */
-export interface ParsedOperator {
+interface ParsedOperator {
   readonly set: "all" | "any" | undefined;
   readonly base: string;
   readonly negated: boolean;

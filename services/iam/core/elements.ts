@@ -1,26 +1,11 @@
 // The elements of a statement, one reader each: typed lists out, mistakes reported with their path (spec aws 3.1).
-import type { Condition, PolicyKind, PrincipalPattern, Statement } from "../types.ts";
+import type { Condition, PrincipalPattern, Statement } from "../types.ts";
+import { splitArn } from "./arn-pattern.ts";
 import { findValueProblem, parseOperator } from "./conditions.ts";
-import { findTemplateProblem, splitArn } from "./match.ts";
+import { findTemplateProblem } from "./match.ts";
+import { type ElementReader, type Path, readStrings, renderFound, renderKind } from "./reader.ts";
 
-type Path = readonly (string | number)[];
 type Elements = Readonly<Record<string, unknown>>;
-
-/** What the readers know about the document that they are in. */
-export interface ElementReader {
-  readonly kind: PolicyKind;
-  /** True where `${…}` is a policy variable: documents of 2012. */
-  readonly variables: boolean;
-  readonly report: (path: Path, message: string) => void;
-}
-
-/** How a wrong value is shown: short, and never more than its first characters. */
-export function renderFound(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  if (typeof value === "object" && value !== null) return "an object";
-  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
-}
 
 const AWS_PRINCIPALS: readonly RegExp[] = [
   /^\*$/,
@@ -59,7 +44,7 @@ export function readPrincipals(reader: ElementReader, elements: Elements, path: 
   const value = elements.Principal;
   const at = [...path, "Principal"];
   if (kind !== "trust" && kind !== "resource") {
-    if (value !== undefined) report(at, `expected no Principal in ${kindName(kind)}`);
+    if (value !== undefined) report(at, `expected no Principal in ${renderKind(kind)}`);
     return {};
   }
   if (value === "*") return { principals: [{ type: "AWS", value: "*" }] };
@@ -80,7 +65,7 @@ function readPrincipalType(
   }
   const { kinds, forms, expected } = PRINCIPAL_TYPES[type];
   if (!kinds.some((legal) => legal === kind)) {
-    report([...at, type], `expected no ${type} principal in ${kindName(kind)}`);
+    report([...at, type], `expected no ${type} principal in ${renderKind(kind)}`);
     return [];
   }
   return readStrings(list, [...at, type], report).map(({ text, at: place }) => {
@@ -186,30 +171,4 @@ function oneOf(
   if (given.length !== 1)
     report(path, `expected exactly one of ${names.join(" and ")}, found ${given.length === 0 ? "none" : "both"}`);
   return given[0];
-}
-
-/** A string or a list of strings; numbers and booleans count as their text in conditions only by being written so. */
-function readStrings(value: unknown, path: Path, report: ElementReader["report"]): { text: string; at: Path }[] {
-  const inCondition = path.includes("Condition");
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (items.length === 0) report(path, "expected at least one value, found an empty list");
-  return items.flatMap((item, index) => {
-    const at = Array.isArray(value) ? [...path, index] : path;
-    if (typeof item === "string" && (item !== "" || inCondition)) return [{ text: item, at }];
-    if (inCondition && (typeof item === "number" || typeof item === "boolean")) return [{ text: String(item), at }];
-    report(at, `expected a string, found ${renderFound(item)}`);
-    return [];
-  });
-}
-
-const KIND_NAMES: Readonly<Record<PolicyKind, string>> = {
-  trust: "a trust policy",
-  identity: "an identity policy",
-  boundary: "a permissions boundary",
-  session: "a session policy",
-  resource: "a resource policy",
-};
-
-function kindName(kind: PolicyKind): string {
-  return KIND_NAMES[kind];
 }

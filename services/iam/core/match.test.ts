@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policy variables are written like this
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fillTemplate, findTemplateProblem, matchesArn, matchesTemplate, matchesWildcard, splitArn } from "./match.ts";
+import { matchesArn, splitArn } from "./arn-pattern.ts";
+import { fillTemplate, findTemplateProblem, matchesTemplate, matchesWildcard } from "./match.ts";
 
 describe("wildcards", () => {
   test.each([

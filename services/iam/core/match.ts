@@ -1,4 +1,4 @@
-// Wildcards, policy variables and ARNs: does this text match that pattern? (spec aws 3.1, 3.3)
+// Wildcards and policy variables: does this text match that pattern? (spec aws 3.1, 3.3)
 // What a variable brings in is always literal text: a tag value `*` must not match everything.
 
 /** The single value of a context key, by its lower-case name; undefined where the key is absent or has several values. */
@@ -30,38 +30,6 @@ export function matchesTemplate(text: string, template: string, lookup: Variable
 /** The text that a template stands for where wildcards mean themselves; undefined if a variable has no value. */
 export function fillTemplate(template: string, lookup: VariableLookup | undefined): string | undefined {
   return expand(template, lookup)?.text;
-}
-
-/**
- * Compares ARNs part by part, so that no wildcard reaches across one of the first five colons. `*` alone matches all;
- * an ARN pattern never matches the resource `*`.
- */
-export function matchesArn(arn: string, pattern: string, lookup: VariableLookup | undefined): boolean {
-  if (pattern === "*") return true;
-  // what holds no wildcard and no variable is a name
-  if (!/[*?$]/.test(pattern)) return pattern === arn;
-  const parts = splitArn(arn);
-  const patterns = splitArn(pattern);
-  if (!parts || !patterns) return false;
-  return parts.every((part, index) => matchesTemplate(part, patterns[index] ?? "", lookup));
-}
-
-/** The six parts of an ARN or of a pattern for ARNs; colons inside `${…}` do not count. */
-export function splitArn(text: string): readonly string[] | undefined {
-  const parts: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let index = 0; index < text.length && parts.length < 5; index++) {
-    const character = text[index];
-    if (character === "{" && text[index - 1] === "$") depth++;
-    else if (character === "}" && depth > 0) depth--;
-    else if (character === ":" && depth === 0) {
-      parts.push(text.slice(start, index));
-      start = index + 1;
-    }
-  }
-  if (parts.length < 5 || parts[0] !== "arn") return undefined;
-  return [...parts, text.slice(start)];
 }
 
 /** Undefined where a variable has no value. Without lookup (documents before 2012) `${…}` is plain text. */

@@ -2,15 +2,9 @@
 // Whatever the evaluator does not know is refused here already.
 import { IamError, type PolicyProblem } from "../errors.ts";
 import type { Policy, PolicyKind, Statement } from "../types.ts";
-import {
-  type ElementReader,
-  readActions,
-  readConditions,
-  readPrincipals,
-  readResources,
-  renderFound,
-} from "./elements.ts";
+import { readActions, readConditions, readPrincipals, readResources } from "./elements.ts";
 import { parseJsonText } from "./json-text.ts";
+import { type ElementReader, renderFound } from "./reader.ts";
 
 /**
  * Parses a document (a value or JSON text) as a policy of this kind; `name` is what reasons call it.

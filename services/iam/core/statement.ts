@@ -1,7 +1,8 @@
 // One statement against one question: it matches, or says which element did not and why. Fails closed.
 import type { Policy, PrincipalPattern, Statement, StatementOutcome } from "../types.ts";
+import { matchesArn } from "./arn-pattern.ts";
 import { type ConditionFacts, evaluateCondition } from "./conditions.ts";
-import { matchesArn, matchesWildcard, type VariableLookup } from "./match.ts";
+import { matchesWildcard, type VariableLookup } from "./match.ts";
 
 /**
  * How closely a principal was named, in rising order (spec aws 3.4): `account` only delegates, `everyone` is `*`,
