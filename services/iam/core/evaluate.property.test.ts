@@ -159,7 +159,7 @@ function change(
   return policy ? { ...before, [kind]: { ...policy, statements: edit(policy.statements) } } : before;
 }
 
-const RUNS = { numRuns: 2000 };
+const RUNS = { numRuns: 600 };
 
 test("a further Deny never turns deny into allow", () => {
   const denies = fc.oneof(...KINDS.map((kind) => statementOf(kind).map((statement) => ({ kind, statement }))));
@@ -251,12 +251,12 @@ test("a web identity gains nothing by a further Deny or a missing Allow", () => 
 
 test("the worlds are worth something: both answers occur often", () => {
   const seen = new Map<string, number>();
-  for (const each of fc.sample(world, { numRuns: 3000, seed: 7 })) {
+  for (const each of fc.sample(world, { numRuns: 1000, seed: 7 })) {
     const key = String(allows(each));
     seen.set(key, (seen.get(key) ?? 0) + 1);
   }
   for (const answer of ["true", "false"]) {
-    if ((seen.get(answer) ?? 0) < 100)
-      throw new Error(`expected at least 100 of ${answer}, found ${seen.get(answer) ?? 0}`);
+    if ((seen.get(answer) ?? 0) < 50)
+      throw new Error(`expected at least 50 of ${answer}, found ${seen.get(answer) ?? 0}`);
   }
 });
