@@ -53,57 +53,51 @@ function findRealPlugin(): string {
   return dirname(execFileSync(script, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim());
 }
 
+interface Figures {
+  readonly bare: number[];
+  readonly rest: number[];
+  readonly ours: number[];
+  readonly go: number[];
+}
+
+async function measure(stack: Stack, realPlugin: string, rounds: number): Promise<Figures> {
+  const rest: number[] = [];
+  const { bare, ours, go } = await alternate(
+    {
+      bare: () => time(runBareNode),
+      ours: async () => {
+        const { totalMs, pluginMs } = await runPod(stack, "builtin");
+        rest.push(totalMs - pluginMs);
+        return pluginMs;
+      },
+      go: async () => (await runPod(stack, realPlugin)).pluginMs,
+    },
+    { rounds },
+  );
+  return { bare, ours, go, rest: rest.slice(-rounds) };
+}
+
 /** @returns the lines of P2 */
 export async function measurePod(rounds: number): Promise<Result[]> {
   const built = "../dist/testing/index.js";
   const { startStack } = (await import(built)) as { startStack: typeof StartStack };
-  const real = findRealPlugin();
+  const realPlugin = findRealPlugin();
   const stack = await startStack();
-  const plugin: number[] = [];
-  const rest: number[] = [];
-  const bare: number[] = [];
-  const go: number[] = [];
-  try {
-    await alternate(
-      {
-        bare: () => keep(bare, time(runBareNode)),
-        ours: async () => {
-          const { totalMs, pluginMs } = await runPod(stack, "builtin");
-          rest.push(totalMs - pluginMs);
-          return keep(plugin, Promise.resolve(pluginMs));
-        },
-        go: async () =>
-          keep(
-            go,
-            runPod(stack, real).then(({ pluginMs }) => pluginMs),
-          ),
-      },
-      { rounds },
-    );
-  } finally {
-    await stack.close();
-  }
-  const counted = (figures: readonly number[]) => figures.slice(-rounds);
+  const { bare, rest, ours, go } = await measure(stack, realPlugin, rounds).finally(() => stack.close());
   return [
     judge("P2", "one Pod through the whole chain, without the plugin's process", {
-      ours: counted(rest),
+      ours: rest,
       goal: { text: "≤ 8 ms", ms: 8 },
     }),
     judge("P2", "our plugin's process, STS and ECR included", {
-      ours: counted(plugin),
-      peer: counted(bare),
+      ours,
+      peer: bare,
       against: "bare Node",
       goal: { text: "≤ 3 × bare Node", ratio: 3 },
     }),
     judge("P2", "the unmodified ecr-credential-provider, STS and ECR included", {
-      ours: counted(go),
+      ours: go,
       goal: { text: "≤ 60 ms", ms: 60 },
     }),
   ];
-}
-
-async function keep(figures: number[], figure: Promise<number>): Promise<number> {
-  const value = await figure;
-  figures.push(value);
-  return value;
 }

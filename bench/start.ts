@@ -33,28 +33,34 @@ export async function measureStart(rounds: number): Promise<Result[]> {
       },
       { rounds },
     );
-    const against = "docker-registry, start to first answer";
-    return [
-      judge("P1", "stack in process, startStack() to ready", {
-        ours: starts.slice(-rounds),
-        peer: figures.registry,
-        against,
-        goal: { text: "< peer and ≤ 150 ms", ratio: 1, ms: 150 },
-      }),
-      judge("P1", "stack as a process of its own, start of Node to ready and closed", {
-        ours: figures.process,
-        peer: figures.registry,
-        against,
-        goal: { text: "for information" },
-      }),
-      judge("P1", "pullproof --help", {
-        ours: figures.help,
-        peer: figures.bare,
-        against: "bare Node",
-        goal: { text: "≤ 2 × bare Node", ratio: 2 },
-      }),
-    ];
+    return judgeStart({ ...figures, starts: starts.slice(-rounds) });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+type Figures = Readonly<Record<"registry" | "process" | "bare" | "help" | "starts", readonly number[]>>;
+
+function judgeStart(figures: Figures): Result[] {
+  const against = "docker-registry, start to first answer";
+  return [
+    judge("P1", "stack in process, startStack() to ready", {
+      ours: figures.starts,
+      peer: figures.registry,
+      against,
+      goal: { text: "< peer and ≤ 150 ms", ratio: 1, ms: 150 },
+    }),
+    judge("P1", "stack as a process of its own, start of Node to ready and closed", {
+      ours: figures.process,
+      peer: figures.registry,
+      against,
+      goal: { text: "for information" },
+    }),
+    judge("P1", "pullproof --help", {
+      ours: figures.help,
+      peer: figures.bare,
+      against: "bare Node",
+      goal: { text: "≤ 2 × bare Node", ratio: 2 },
+    }),
+  ];
 }
