@@ -62,7 +62,7 @@ export async function createRooms(deps: RoomsDeps): Promise<Rooms> {
     throw new ConfigurationError(
       `cluster.issuer ${world.cluster.issuer}: expected an issuer whose key this stack holds`,
     );
-  const iam = createIam({ accounts: world.accounts.map((account) => account.iam), random });
+  const iam = createIam({ accounts: world.accounts.map((account) => account.iam), random, clock });
   const sealer = createSealer(deps.sealingKey, random);
   const { httpIssuers, verifyThumbprints } = world.switches;
   const sts = createSts({
