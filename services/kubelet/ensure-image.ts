@@ -1,36 +1,31 @@
 // `EnsureImageExists`: from a container's image to "here and allowed", "pulled" or a refusal (kubelet.md 0.1).
 import { type Clock, monotonicMs } from "../shared/clock.ts";
-import type { Dialer } from "../shared/dial.ts";
 import type { BackOff } from "./core/back-off.ts";
 import type { PullDecision } from "./core/decide-pull.ts";
-import { applyDefaultTag, InvalidImageNameError, parseImageName, renderRepository } from "./core/image-name.ts";
-import { joinErrors, renderNeverPull, renderPresent, renderPulled, renderPullFailure } from "./core/image-texts.ts";
+import { InvalidImageNameError, parseImageName, renderRepository } from "./core/image-name.ts";
+import { applyDefaultTag } from "./core/image-tag.ts";
+import { renderNeverPull, renderPresent, renderPulled, renderPullFailure } from "./core/image-texts.ts";
 import type { Credential } from "./core/keyring.ts";
 import type { KubeletSettings } from "./core/kubelet-configuration.ts";
 import type { Pod, PodImage } from "./core/pod.ts";
 import type { Profile } from "./core/profiles.ts";
-import { reportComparison, reportPull } from "./credential-reports.ts";
+import { reportComparison } from "./credential-reports.ts";
 import type { CredentialSources, FoundCredentials, PullSecrets } from "./credentials.ts";
-import { ImageRefusal, KubeletCrash, RegistryPullError } from "./errors.ts";
+import { ImageRefusal, KubeletCrash, type RegistryPullError } from "./errors.ts";
 import type { ImageRecords } from "./image-records.ts";
-import { pullImage } from "./pull.ts";
-import type { PullRate, PullSlots } from "./pull-slots.ts";
-import type { Runtime } from "./runtime.ts";
+import type { PullSlots } from "./pull-slots.ts";
+import { describeUse, explainFailures, joinErrors, type PullDeps, tryCredentials } from "./try-credentials.ts";
 import type { CredentialReport, PodEvent, ProviderReport, Reason, RuntimeImage } from "./types.ts";
 
-export interface EnsureDeps {
+export interface EnsureDeps extends PullDeps {
   readonly profile: Profile;
   readonly settings: KubeletSettings;
-  readonly runtime: Runtime;
   readonly records: ImageRecords;
   readonly credentials: CredentialSources;
   readonly backOff: BackOff;
   readonly slots: PullSlots;
-  readonly rate: PullRate | undefined;
-  readonly dialer: Dialer;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly traceparent: (trace: string) => string;
   /** The kubelet dies at this very point if the Pod says so. */
   readonly crashPoint: (pod: Pod) => void;
   /** Previous failures by back-off key, for the message during back-off. */
@@ -182,8 +177,10 @@ class Attempt {
     if (this.#deps.backOff.isActive(key, this.#deps.clock.now())) throw this.#backOff(image, key);
     this.#events.push({ type: "Normal", reason: "Pulling", message: `Pulling image "${image}"` });
     const asked = monotonicMs();
-    const pulled = await this.#deps.slots.run(() => this.#tryCredentials(tagged, credentials));
+    const pull = { image: tagged, credentials, trace: this.#query.trace };
+    const pulled = await this.#deps.slots.run(() => tryCredentials(this.#deps, pull));
     this.#checkAlive();
+    this.#credentials = pulled.reports;
     if ("failures" in pulled) throw this.#fail(image, key, pulled.failures);
     this.#deps.crashPoint(this.#query.pod);
     const { imageRef, size } = pulled.image;
@@ -220,42 +217,13 @@ class Attempt {
     );
   }
 
-  async #tryCredentials(image: string, credentials: readonly Credential[]): Promise<PullResult> {
-    const failures: RegistryPullError[] = [];
-    if (this.#deps.rate && !this.#deps.rate.take()) {
-      return { failures: [new RegistryPullError("pull-failed", "pull QPS exceeded")] };
-    }
-    const { runtime, dialer, signal, traceparent } = this.#deps;
-    for (const login of credentials.length > 0 ? credentials : [undefined]) {
-      const started = monotonicMs();
-      try {
-        const pulled = await pullImage({
-          image,
-          login,
-          runtime,
-          dialer,
-          signal,
-          traceparent: () => traceparent(this.#query.trace),
-        });
-        this.#credentials = reportPull(credentials, failures, true);
-        return { image: pulled, used: login, tookMs: monotonicMs() - started };
-      } catch (error) {
-        if (!(error instanceof RegistryPullError)) throw error;
-        this.#checkAlive();
-        failures.push(error);
-      }
-    }
-    this.#credentials = reportPull(credentials, failures, false);
-    return { failures };
-  }
-
   #fail(image: string, key: string, failures: readonly RegistryPullError[]): ImageRefusal {
     if (this.#gate) this.#deps.records.failPull(image);
     this.#deps.backOff.fail(key, this.#deps.clock.now());
     const text = joinErrors(failures.map((failure) => failure.message));
     const { podReason, message } = renderPullFailure(image, text);
     this.#deps.failures.set(key, { podReason, message });
-    const facts = this.#explainFailure(failures);
+    const facts = explainFailures(failures, this.#found?.providers ?? []);
     const event: PodEvent = {
       type: "Warning",
       reason: "Failed",
@@ -264,34 +232,7 @@ class Attempt {
     return new ImageRefusal(podReason, message, { ...facts, events: [event] });
   }
 
-  /** The registry's refusal, or, where nothing was sent, why there was nothing to send. */
-  #explainFailure(failures: readonly RegistryPullError[]): { reason: Reason; decidedBy?: string } {
-    const [first] = failures;
-    if (first?.message === "pull QPS exceeded") return { reason: "qps-exceeded", decidedBy: "registryPullQPS" };
-    const refused = failures.find((failure) => failure.kind === "registry-refused") ?? first;
-    const reason = refused?.kind ?? "pull-failed";
-    const silent = this.#found?.providers.find(({ outcome }) => outcome === "skipped" || outcome === "failed");
-    if (reason === "no-credentials" && silent)
-      return { reason, decidedBy: `provider ${silent.name} ${silent.outcome}: ${silent.because}` };
-    const decidedBy = refused?.detail ?? refused?.message;
-    return decidedBy === undefined ? { reason } : { reason, decidedBy };
-  }
-
   #checkAlive(): void {
     if (this.#deps.signal.aborted) throw new KubeletCrash();
   }
-}
-
-type PullResult =
-  | { readonly image: RuntimeImage; readonly used: Credential | undefined; readonly tookMs: number }
-  | { readonly failures: readonly RegistryPullError[] };
-
-function describeUse(used: Credential | undefined): { reason: Reason; decidedBy: string } {
-  if (!used) return { reason: "pulled-anonymously", decidedBy: "no credential" };
-  const { source } = used;
-  if (source.kind === "none") return { reason: "pulled-with-node-credential", decidedBy: source.name };
-  const name = `${source.namespace}/${source.name} (${source.uid})`;
-  return source.kind === "secret"
-    ? { reason: "pulled-with-secret", decidedBy: `Secret ${name}` }
-    : { reason: "pulled-with-service-account", decidedBy: `ServiceAccount ${name}` };
 }

@@ -3,11 +3,11 @@ import type { Clock } from "../shared/clock.ts";
 import {
   decideWithCredentials,
   decideWithoutCredentials,
-  findMappingKey,
   type OpenDecision,
   type PullDecision,
 } from "./core/decide-pull.ts";
 import type { Credential } from "./core/keyring.ts";
+import { findMappingKey } from "./core/mapping-key.ts";
 import type { Profile } from "./core/profiles.ts";
 import { applyPull, createEmptyRecord, withEntry } from "./core/record-update.ts";
 import type { VerificationPolicy } from "./core/verification-policy.ts";

@@ -7,62 +7,100 @@ import { type Session, startSession } from "./session.ts";
 import { createPodStore } from "./store.ts";
 import { syncPod } from "./sync-pod.ts";
 import { createTraceId } from "./trace.ts";
-import type { Kubelet, KubeletOptions, PodVerdict } from "./types.ts";
+import type { Kubelet, KubeletOptions, KubeletVersion, PodVerdict, RecordStore } from "./types.ts";
 
 /**
  * A kubelet that is not yet started.
  * @param options the node's configuration and everything it reaches the world through
  */
 export function createKubelet(options: KubeletOptions): Kubelet {
-  const { nodeName, version, rootDirectory } = options;
-  const records = options.records ?? createFileRecords({ version, rootDirectory });
-  const runtime = new Runtime();
-  const pods = createPodStore();
-  let session: Session | undefined;
-  let preloaded = false;
-  const running = (): Session | undefined => (session?.life.signal.aborted ? undefined : session);
-  const start = async () => {
-    if (!preloaded) await preload(options, runtime);
-    preloaded = true;
-    session = await startSession(options, records, runtime);
-  };
-  return {
-    nodeName,
-    version,
-    start,
-    async runPod(manifest, { trace = createTraceId(options.random) } = {}) {
-      const pod = parsePod(manifest);
-      return pods.sync(pod, async () => {
-        const current = running();
-        if (!current) return renderNotRunning(pod, { node: nodeName, trace, crashed: session?.crashed() ?? false });
-        const isIntended = options.isIntended ?? (() => true);
-        return syncPod({ session: current, node: nodeName, trace, events: options.events, isIntended }, pod);
-      });
-    },
-    pods: () => pods.list(),
-    findPod: (namespace, name) => pods.find(namespace, name),
-    deletePod(namespace, name) {
-      const found = pods.find(namespace, name);
-      if (found) running()?.tokens.forgetPod(found.uid);
-      return pods.delete(namespace, name);
-    },
-    async restart() {
-      session?.life.abort();
-      await start();
-    },
-    records() {
-      const { intents } = records.listIntents();
-      return { intents, records: records.listRecords().records };
-    },
-    images: () => runtime.list(),
-    removeImage: (image) => runtime.remove(image),
-    pruneRecords: (startedAt = options.clock.now()) => running()?.ensure.records.prune(runtime.list(), startedAt) ?? [],
-    configHash: () => session?.configHash,
-    async stop() {
-      session?.life.abort();
-      await pods.settled();
-    },
-  };
+  return new NodeKubelet(options);
+}
+
+class NodeKubelet implements Kubelet {
+  readonly nodeName: string;
+  readonly version: KubeletVersion;
+  readonly #options: KubeletOptions;
+  readonly #records: RecordStore;
+  readonly #runtime = new Runtime();
+  readonly #pods = createPodStore();
+  #session: Session | undefined;
+  #preloaded = false;
+
+  constructor(options: KubeletOptions) {
+    const { nodeName, version, rootDirectory } = options;
+    this.nodeName = nodeName;
+    this.version = version;
+    this.#options = options;
+    this.#records = options.records ?? createFileRecords({ version, rootDirectory });
+  }
+
+  async start(): Promise<void> {
+    if (!this.#preloaded) await preload(this.#options, this.#runtime);
+    this.#preloaded = true;
+    this.#session = await startSession(this.#options, this.#records, this.#runtime);
+  }
+
+  async runPod(manifest: unknown, options: { readonly trace?: string } = {}): Promise<PodVerdict> {
+    const pod = parsePod(manifest);
+    const { random, events, isIntended = () => true } = this.#options;
+    const trace = options.trace ?? createTraceId(random);
+    const node = this.nodeName;
+    return this.#pods.sync(pod, async () => {
+      const session = this.#running();
+      if (!session) return renderNotRunning(pod, { node, trace, crashed: this.#session?.crashed() ?? false });
+      return syncPod({ session, node, trace, events, isIntended }, pod);
+    });
+  }
+
+  pods(): readonly PodVerdict[] {
+    return this.#pods.list();
+  }
+
+  findPod(namespace: string, name: string): PodVerdict | undefined {
+    return this.#pods.find(namespace, name);
+  }
+
+  deletePod(namespace: string, name: string): boolean {
+    const found = this.#pods.find(namespace, name);
+    if (found) this.#running()?.tokens.forgetPod(found.uid);
+    return this.#pods.delete(namespace, name);
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  records() {
+    const { intents } = this.#records.listIntents();
+    return { intents, records: this.#records.listRecords().records };
+  }
+
+  images() {
+    return this.#runtime.list();
+  }
+
+  removeImage(image: string): boolean {
+    return this.#runtime.remove(image);
+  }
+
+  pruneRecords(startedAt = this.#options.clock.now()): readonly string[] {
+    return this.#running()?.ensure.records.prune(this.#runtime.list(), startedAt) ?? [];
+  }
+
+  configHash(): string | undefined {
+    return this.#session?.configHash;
+  }
+
+  async stop(): Promise<void> {
+    this.#session?.life.abort();
+    await this.#pods.settled();
+  }
+
+  #running(): Session | undefined {
+    return this.#session?.life.signal.aborted ? undefined : this.#session;
+  }
 }
 
 /** Images that were on the node before the kubelet: the runtime has them, no record knows them. */

@@ -3,17 +3,22 @@ import { join } from "node:path";
 import type { Clock } from "../shared/clock.ts";
 import type { EventSink } from "../shared/event.ts";
 import { redact } from "../shared/redact.ts";
-import type { ApiClient } from "./api-client.ts";
-import { hashToken, renderFlightKey, type ServiceAccountKey } from "./core/cache-keys.ts";
+import { hashToken, renderFlightKey } from "./core/cache-keys.ts";
 import { CredentialCache, decideExpiry } from "./core/credential-cache.ts";
 import type { CredentialSource } from "./core/keyring.ts";
 import { findMatchingPattern } from "./core/match-images.ts";
-import { type AuthMap, PluginResponseError, parsePluginResponse, renderPluginRequest } from "./core/plugin-response.ts";
+import {
+  type AuthMap,
+  type PluginResponse,
+  PluginResponseError,
+  parsePluginResponse,
+  renderPluginRequest,
+} from "./core/plugin-response.ts";
 import type { Pod } from "./core/pod.ts";
-import type { Profile } from "./core/profiles.ts";
-import type { CredentialProvider, TokenAttributes } from "./core/provider-config.ts";
-import { type PluginResult, runPlugin } from "./exec.ts";
-import type { TokenSource } from "./token-source.ts";
+import type { CredentialProvider } from "./core/provider-config.ts";
+import { runPlugin } from "./exec.ts";
+import { type AccountDeps, findAccount, type ProviderAccount, ProviderRefusal } from "./provider-account.ts";
+import { type ProviderOccasion, recordExec, recordSkip } from "./provider-events.ts";
 import type { NodeIdentity, ProviderReport } from "./types.ts";
 
 /** What a provider is asked. */
@@ -31,8 +36,7 @@ export interface ProviderAnswer {
   readonly source?: CredentialSource;
 }
 
-export interface ProviderDeps {
-  readonly profile: Profile;
+export interface ProviderDeps extends AccountDeps {
   readonly pluginDirectory: string;
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -40,33 +44,8 @@ export interface ProviderDeps {
   readonly timeoutMs: number;
   readonly graceMs: number;
   readonly signal: AbortSignal;
-  readonly api: ApiClient;
-  readonly tokens: TokenSource;
   readonly clock: Clock;
   readonly events: EventSink;
-  readonly traceparent: (trace: string) => string;
-  /** Makes the bad twin of a fresh token for this Pod, if it asks for one. */
-  readonly spoilFor: (pod: Pod) => ((token: string) => Promise<string>) | undefined;
-}
-
-/** What a run in ServiceAccount mode has in hand. */
-interface Account {
-  readonly key: ServiceAccountKey;
-  readonly token: string;
-  readonly jti: string | undefined;
-  readonly source: CredentialSource;
-}
-
-/** Why nothing came: `skipped` before the plugin ran, `failed` after. */
-class ProviderRefusal extends Error {
-  readonly outcome: "skipped" | "failed";
-  readonly reason: string;
-
-  constructor(outcome: "skipped" | "failed", reason: string, message: string) {
-    super(message);
-    this.outcome = outcome;
-    this.reason = reason;
-  }
 }
 
 const EXEC_PREFIX = "failed to get credential from external registry credential provider: ";
@@ -92,16 +71,16 @@ export class Provider {
       return await this.#provideMatched(query);
     } catch (error) {
       if (!(error instanceof ProviderRefusal)) throw error;
-      if (error.outcome === "skipped") this.#recordSkip(query, error);
+      if (error.outcome === "skipped") recordSkip(this.#deps.events, this.#occasion(query), error);
       const { report } = this.#report(error.outcome, error.message);
       return { report: { ...report, reason: error.reason } };
     }
   }
 
   async #provideMatched(query: ProviderQuery): Promise<ProviderAnswer> {
-    const account = this.config.tokenAttributes
-      ? await this.#findAccount(query, this.config.tokenAttributes)
-      : undefined;
+    const { tokenAttributes: tokens, name: provider } = this.config;
+    const { pod, trace } = query;
+    const account = tokens ? await findAccount(this.#deps, { provider, pod, trace, tokens }) : undefined;
     const source = account?.source ?? { kind: "none" as const, name: `provider ${this.config.name}` };
     const cached = this.#cache.find(query.image, account?.key, this.#deps.clock.now());
     if (cached)
@@ -111,58 +90,8 @@ export class Provider {
     return { ...this.#report("executed", because), auth, source };
   }
 
-  /** Steps 2 to 6 of 3.1. */
-  async #findAccount(query: ProviderQuery, tokens: TokenAttributes): Promise<Account | undefined> {
-    const { pod } = query;
-    if (pod.serviceAccountName === undefined) {
-      if (!tokens.requireServiceAccount) return undefined;
-      throw new ProviderRefusal(
-        "skipped",
-        "service-account-missing",
-        "the Pod has no ServiceAccount and the provider requires one",
-      );
-    }
-    const name = pod.serviceAccountName;
-    const traceparent = this.#deps.traceparent(query.trace);
-    const account = await this.#deps.api.getServiceAccount(pod.namespace, name, traceparent).catch((error: unknown) => {
-      throw new ProviderRefusal(
-        "skipped",
-        "service-account-unreadable",
-        `failed to get service account: ${messageOf(error)}`,
-      );
-    });
-    const annotations = collectAnnotations(tokens, account.annotations, `${pod.namespace}/${name}`);
-    const wish = {
-      namespace: pod.namespace,
-      serviceAccount: name,
-      uid: this.#deps.profile.tokenRequestUid ? account.uid : undefined,
-      audience: tokens.serviceAccountTokenAudience,
-      pod: { name: pod.name, uid: pod.uid },
-      traceparent: this.#deps.traceparent(query.trace),
-      spoil: this.#deps.spoilFor(pod),
-    };
-    const { token, jti } = await this.#deps.tokens.find(wish).catch((error: unknown) => {
-      const message = `failed to get service account token: ${messageOf(error)}`;
-      throw new ProviderRefusal(
-        "skipped",
-        message.includes("audience") ? "audience-forbidden" : "token-refused",
-        message,
-      );
-    });
-    const perToken = this.#deps.profile.cacheType && tokens.cacheType === "Token";
-    const coordinates = { uid: account.uid, namespace: pod.namespace, name };
-    return {
-      key: { ...coordinates, annotations, ...(perToken ? { tokenHash: hashToken(token) } : {}) },
-      token,
-      jti,
-      source: this.#deps.profile.serviceAccountSources
-        ? { kind: "service-account", ...coordinates }
-        : { kind: "none", name: `provider ${this.config.name}` },
-    };
-  }
-
   /** One run for all who ask the same at the same time (2.5). */
-  async #fly(query: ProviderQuery, account: Account | undefined): Promise<{ auth: AuthMap; shared: boolean }> {
+  async #fly(query: ProviderQuery, account: ProviderAccount | undefined): Promise<{ auth: AuthMap; shared: boolean }> {
     const tokenHash = account ? hashToken(account.token) : "";
     const key = renderFlightKey(query.image, account && { tokenHash, annotations: account.key.annotations });
     const running = this.#flights.get(key);
@@ -172,41 +101,50 @@ export class Provider {
     return { auth: await flight, shared: false };
   }
 
-  async #execute(query: ProviderQuery, account: Account | undefined): Promise<AuthMap> {
-    const { clock, events } = this.#deps;
+  async #execute(query: ProviderQuery, account: ProviderAccount | undefined): Promise<AuthMap> {
+    const { events } = this.#deps;
     if (account?.jti) events.join?.(account.jti, query.trace);
     const { result, environment } = await this.#run(query, account);
+    const run = { account, result, environment };
     const refuse = (reason: string, message: string): ProviderRefusal => {
-      this.#recordExec(query, { account, result, environment, reason, message });
-      return new ProviderRefusal("failed", reason, message);
+      const refusal = new ProviderRefusal("failed", reason, message);
+      recordExec(events, this.#occasion(query), { ...run, refusal });
+      return refusal;
     };
     if (!result.ok) {
       const text = `error execing credential provider plugin ${this.config.name} for image ${query.image}: ${result.text}: ${redact(result.stderr)}`;
       throw refuse(`plugin-${result.failure}`, EXEC_PREFIX + text);
     }
     try {
-      const response = parsePluginResponse(result.stdout, {
-        apiVersion: this.config.apiVersion,
-        forbiddenPassword: this.#forbiddenPassword(account),
-      });
-      this.#recordExec(query, { account, result, environment });
-      const expiresAt = decideExpiry(response.cacheDurationMs, this.config.defaultCacheDurationMs ?? 0, clock.now());
-      const { cacheKeyType, auth } = response;
-      if (expiresAt)
-        this.#cache.store({ keyType: cacheKeyType, image: query.image, account: account?.key, expiresAt }, auth);
-      return auth;
+      const forbiddenPassword = this.#forbiddenPassword(account);
+      const response = parsePluginResponse(result.stdout, { apiVersion: this.config.apiVersion, forbiddenPassword });
+      recordExec(events, this.#occasion(query), run);
+      this.#keep(query, account, response);
+      return response.auth;
     } catch (error) {
       if (!(error instanceof PluginResponseError)) throw error;
       throw refuse("plugin-answer-refused", (error.prefixed ? EXEC_PREFIX : "") + redact(error.message));
     }
   }
 
-  #forbiddenPassword(account: Account | undefined): string | undefined {
+  #keep(query: ProviderQuery, account: ProviderAccount | undefined, response: PluginResponse): void {
+    const fallback = this.config.defaultCacheDurationMs ?? 0;
+    const expiresAt = decideExpiry(response.cacheDurationMs, fallback, this.#deps.clock.now());
+    if (!expiresAt) return;
+    const { cacheKeyType, auth } = response;
+    this.#cache.store({ keyType: cacheKeyType, image: query.image, account: account?.key, expiresAt }, auth);
+  }
+
+  #occasion({ pod, image, trace }: ProviderQuery): ProviderOccasion {
+    return { provider: this.config.name, pod, image, trace };
+  }
+
+  #forbiddenPassword(account: ProviderAccount | undefined): string | undefined {
     const { profile } = this.#deps;
     return profile.cacheType && this.config.tokenAttributes?.cacheType !== "Token" ? account?.token : undefined;
   }
 
-  async #run(query: ProviderQuery, account: Account | undefined) {
+  async #run(query: ProviderQuery, account: ProviderAccount | undefined) {
     const identity = await this.#deps.identity?.();
     if (identity) this.#deps.events.join?.(identity.lineage, query.trace);
     const configured = Object.fromEntries(this.config.env.map(({ name, value }) => [name, value]));
@@ -232,67 +170,6 @@ export class Provider {
   #report(outcome: ProviderReport["outcome"], because: string): { report: ProviderReport } {
     return { report: { name: this.config.name, outcome, because } };
   }
-
-  #recordSkip(query: ProviderQuery, refusal: ProviderRefusal): void {
-    this.#deps.events.record({
-      operation: "kubelet:SkipProvider",
-      room: "kubelet",
-      trace: query.trace,
-      principal: principalOf(query.pod),
-      resource: query.image,
-      status: 0,
-      decision: "deny",
-      reason: refusal.reason,
-      decidedBy: `provider ${this.config.name}`,
-      durationMs: 0,
-      notes: { because: refusal.message },
-    });
-  }
-
-  #recordExec(query: ProviderQuery, run: ExecRecord): void {
-    const { result, account } = run;
-    this.#deps.events.record({
-      operation: "kubelet:ExecPlugin",
-      room: "kubelet",
-      trace: query.trace,
-      ...(account?.jti ? { lineage: account.jti } : {}),
-      principal: principalOf(query.pod),
-      resource: query.image,
-      status: 0,
-      decision: run.reason ? "deny" : "none",
-      ...(run.reason ? { reason: run.reason } : {}),
-      decidedBy: `provider ${this.config.name}`,
-      durationMs: result.durationMs,
-      notes: {
-        environment: Object.keys(run.environment).sort(),
-        ...(run.message ? { because: run.message } : {}),
-        ...(result.stderr ? { stderr: redact(result.stderr).slice(0, 4000) } : {}),
-      },
-    });
-  }
-}
-
-interface ExecRecord {
-  readonly account: Account | undefined;
-  readonly result: PluginResult;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-/** Required keys must exist (an empty value is fine), optional ones are added if present; nothing else is ever sent. */
-function collectAnnotations(
-  tokens: TokenAttributes,
-  found: Readonly<Record<string, string>>,
-  account: string,
-): Record<string, string> {
-  const missing = tokens.requiredServiceAccountAnnotationKeys.filter((key) => found[key] === undefined);
-  if (missing.length > 0) {
-    const message = `ServiceAccount ${account} lacks the required annotation ${missing.join(", ")}: the plugin is not run`;
-    throw new ProviderRefusal("skipped", "annotation-missing", message);
-  }
-  const keys = [...tokens.requiredServiceAccountAnnotationKeys, ...tokens.optionalServiceAccountAnnotationKeys];
-  return Object.fromEntries(keys.flatMap((key) => (found[key] === undefined ? [] : [[key, found[key]]])));
 }
 
 function describeAuth(auth: AuthMap): string {
@@ -300,12 +177,4 @@ function describeAuth(auth: AuthMap): string {
   return keys.length === 0
     ? "the plugin answered without credentials"
     : `the plugin answered credentials for ${keys.join(", ")}`;
-}
-
-function principalOf(pod: Pod): string {
-  return `system:serviceaccount:${pod.namespace}:${pod.serviceAccountName ?? ""}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,13 +1,7 @@
 // Intents and records above any place that keeps named files; records-files.ts and records-memory.ts are the two places.
 import type { Profile } from "./core/profiles.ts";
-import {
-  isRecordFileName,
-  parseIntent,
-  parseRecord,
-  renderIntent,
-  renderRecord,
-  renderRecordFileName,
-} from "./core/pull-record.ts";
+import { parseIntent, parseRecord, renderIntent, renderRecord } from "./core/pull-record.ts";
+import { isRecordFileName, renderRecordFileName } from "./core/record-file-name.ts";
 import type { RecordStore } from "./types.ts";
 
 /** The two folders below `image_manager`. */
@@ -26,30 +20,12 @@ export interface RecordFiles {
 
 /** The record store of one profile on top of `files`. */
 export function createRecordStore(files: RecordFiles, profile: Profile): RecordStore {
-  const listAll = <T>(folder: RecordFolder, parse: (text: string) => T) => {
-    const found: T[] = [];
-    const problems: string[] = [];
-    for (const name of files.list(folder).filter(isRecordFileName)) {
-      try {
-        found.push(parse(files.read(folder, name) ?? ""));
-      } catch (error) {
-        problems.push(`${folder}/${name}: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-    return { found, problems };
-  };
-  const listIntents = () => listAll("pulling", (text) => parseIntent(text, profile));
-  const listRecords = () => listAll("pulled", (text) => parseRecord(text, profile));
+  const listIntents = () => readAll(files, "pulling", (text) => parseIntent(text, profile));
+  const listRecords = () => readAll(files, "pulled", (text) => parseRecord(text, profile));
   const store: RecordStore = {
     prepare() {
       files.prepare();
-      if (!profile.migratesRecords) return [];
-      const intents = listIntents();
-      const records = listRecords();
-      // Rewriting brings files of older versions to this one's version (6.2).
-      for (const image of intents.found) store.writeIntent(image);
-      for (const record of records.found) store.writeRecord(record);
-      return [...intents.problems, ...records.problems];
+      return profile.migratesRecords ? migrate(store) : [];
     },
     listIntents() {
       const { found, problems } = listIntents();
@@ -59,22 +35,46 @@ export function createRecordStore(files: RecordFiles, profile: Profile): RecordS
       const text = files.read("pulling", renderRecordFileName(image));
       return text !== undefined && parseIntent(text, profile) === image;
     },
-    writeIntent: (image) => writeChanged("pulling", image, renderIntent(image, profile)),
+    writeIntent: (image) => writeChanged(files, { folder: "pulling", key: image, text: renderIntent(image, profile) }),
     deleteIntent: (image) => files.remove("pulling", renderRecordFileName(image)),
     readRecord(imageRef) {
       const text = files.read("pulled", renderRecordFileName(imageRef));
       return text === undefined ? undefined : parseRecord(text, profile);
     },
-    writeRecord: (record) => writeChanged("pulled", record.imageRef, renderRecord(record, profile)),
+    writeRecord: (record) =>
+      writeChanged(files, { folder: "pulled", key: record.imageRef, text: renderRecord(record, profile) }),
     deleteRecord: (imageRef) => files.remove("pulled", renderRecordFileName(imageRef)),
     listRecords() {
       const { found, problems } = listRecords();
       return { records: found, problems };
     },
   };
-  const writeChanged = (folder: RecordFolder, key: string, text: string) => {
-    const name = renderRecordFileName(key);
-    if (files.read(folder, name) !== text) files.write(folder, name, text);
-  };
   return store;
+}
+
+/** Rewriting brings files of older versions to this one's version (6.2); broken ones are only told. */
+function migrate(store: RecordStore): string[] {
+  const intents = store.listIntents();
+  const records = store.listRecords();
+  for (const image of intents.intents) store.writeIntent(image);
+  for (const record of records.records) store.writeRecord(record);
+  return [...intents.problems, ...records.problems];
+}
+
+function readAll<T>(files: RecordFiles, folder: RecordFolder, parse: (text: string) => T) {
+  const found: T[] = [];
+  const problems: string[] = [];
+  for (const name of files.list(folder).filter(isRecordFileName)) {
+    try {
+      found.push(parse(files.read(folder, name) ?? ""));
+    } catch (error) {
+      problems.push(`${folder}/${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return { found, problems };
+}
+
+function writeChanged(files: RecordFiles, file: { folder: RecordFolder; key: string; text: string }): void {
+  const name = renderRecordFileName(file.key);
+  if (files.read(file.folder, name) !== file.text) files.write(file.folder, name, file.text);
 }

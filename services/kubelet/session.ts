@@ -48,65 +48,66 @@ export interface Session {
  * @throws ConfigurationError with the real kubelet's start-up text
  */
 export async function startSession(options: KubeletOptions, records: RecordStore, runtime: Runtime): Promise<Session> {
-  const profile = PROFILES[options.version];
+  const { version, clock, dialer, random, rootDirectory } = options;
+  const profile = PROFILES[version];
   const settings = parseKubeletConfiguration(options.configuration, profile);
   const { configs, hash } = await loadProviders(options, profile, settings);
-  const home = prepareDirectories(options.rootDirectory);
+  const home = prepareDirectories(rootDirectory);
   const life = new AbortController();
-  let crashed = false;
-  const traceparent = (trace: string) => createTraceparent(trace, options.random);
-  const api = createApiClient({ url: options.apiServerUrl, token: options.apiServerToken, dialer: options.dialer });
+  const crash = createCrashPoint(life);
+  const traceparent = (trace: string) => createTraceparent(trace, random);
+  const api = createApiClient({ url: options.apiServerUrl, token: options.apiServerToken, dialer });
   const tokens = createTokenSource(options, api);
-  const providers = configs.map(
-    (config) =>
-      new Provider(config, {
-        profile,
-        pluginDirectory: options.pluginDirectory,
-        workingDirectory: options.rootDirectory,
-        environment: { PATH, HOME: home, ...options.environment },
-        identity: options.identity,
-        timeoutMs: options.pluginTimeoutMs ?? 60_000,
-        graceMs: options.pluginGraceMs ?? 2000,
-        signal: life.signal,
-        api,
-        tokens,
-        clock: options.clock,
-        events: options.events,
-        traceparent,
-        spoilFor: (pod) => findSpoiler(options, pod),
-      }),
-  );
+  const plugin = { ...createProviderDeps(options, home), profile, signal: life.signal, api, tokens, traceparent };
+  const providers = configs.map((config) => new Provider(config, plugin));
   const store = openStore(records, settings, profile);
-  const imageRecords = new ImageRecords({ store, policy: settings.policy, profile, clock: options.clock });
+  const imageRecords = new ImageRecords({ store, policy: settings.policy, profile, clock });
   if (settings.ensureSecretPulledImages) imageRecords.convertIntents(runtime.list());
   const ensure: EnsureDeps = {
     profile,
     settings,
     runtime,
+    dialer,
+    clock,
+    traceparent,
     records: imageRecords,
-    credentials: new CredentialSources({
-      api,
-      clock: options.clock,
-      rootDirectory: options.rootDirectory,
-      providers,
-      traceparent,
-    }),
+    credentials: new CredentialSources({ api, clock, rootDirectory, providers, traceparent }),
     backOff: new BackOff(),
     slots: new PullSlots(settings.pullSlots),
     rate: settings.pullRate ? new PullRate(settings.pullRate) : undefined,
-    dialer: options.dialer,
-    clock: options.clock,
     signal: life.signal,
-    traceparent,
-    crashPoint(pod) {
+    crashPoint: crash.pass,
+    failures: new Map(),
+  };
+  return { profile, settings, ensure, store, tokens, configHash: hash, life, crashed: crash.happened };
+}
+
+/** Where Pods can make the kubelet die: the runtime has the image, the record is not yet written. */
+function createCrashPoint(life: AbortController) {
+  let happened = false;
+  return {
+    happened: () => happened,
+    pass(pod: Pod): void {
       if (pod.annotations[POD_ANNOTATIONS.crash] !== "between-pull-and-record") return;
-      crashed = true;
+      happened = true;
       life.abort();
       throw new KubeletCrash();
     },
-    failures: new Map(),
   };
-  return { profile, settings, ensure, store, tokens, configHash: hash, life, crashed: () => crashed };
+}
+
+function createProviderDeps(options: KubeletOptions, home: string) {
+  return {
+    pluginDirectory: options.pluginDirectory,
+    workingDirectory: options.rootDirectory,
+    environment: { PATH, HOME: home, ...options.environment },
+    identity: options.identity,
+    timeoutMs: options.pluginTimeoutMs ?? 60_000,
+    graceMs: options.pluginGraceMs ?? 2000,
+    clock: options.clock,
+    events: options.events,
+    spoilFor: (pod: Pod) => findSpoiler(options, pod),
+  };
 }
 
 /** With the gate off nothing of the records is read or written (6.9). */

@@ -1,9 +1,10 @@
 // Byte vectors of kubelet.md 1.7, 2.6 and 3.4, and the cache that uses the keys.
 import { describe, expect, test } from "vitest";
-import { hashToken, renderCacheKey, renderFlightKey, renderServiceAccountKey, sha256 } from "./cache-keys.ts";
+import { hashToken, renderCacheKey, renderFlightKey, renderServiceAccountKey } from "./cache-keys.ts";
 import { hashConfigFiles } from "./config-hash.ts";
 import { CredentialCache, decideExpiry } from "./credential-cache.ts";
 import { hashCredential, Keyring, reduceKey } from "./keyring.ts";
+import { sha256 } from "./sha256.ts";
 
 const ACCOUNT = { namespace: "team-a", name: "puller", uid: "uid-1", annotations: { "demo.example/role": "r1" } };
 const ACCOUNT_HEX =

@@ -1,5 +1,5 @@
 // Keys of the credential cache and of the single flight, and other digests, byte for byte (kubelet.md 1.7, 2.6, 3.4, 6.2).
-import { createHash } from "node:crypto";
+import { sha256 } from "./sha256.ts";
 
 /** What the ServiceAccount part of a cache key is made of. */
 export interface ServiceAccountKey {
@@ -57,9 +57,4 @@ export function renderFlightKey(
 /** `sha256:<hex>` of a token; empty for none. */
 export function hashToken(token: string): string {
   return token === "" ? "" : `sha256:${sha256(token)}`;
-}
-
-/** Lower-case hex. */
-export function sha256(data: string | Buffer): string {
-  return createHash("sha256").update(data).digest("hex");
 }

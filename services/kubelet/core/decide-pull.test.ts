@@ -1,8 +1,9 @@
 // Corners of the decision that need more than a Pod or two: limits, empty hashes, versions (kubelet.md 6.1, 6.5, 6.6).
 import { describe, expect, test } from "vitest";
 import type { ImagePulledRecord, KubeletVersion, RecordedSecret } from "../types.ts";
-import { decideWithCredentials, decideWithoutCredentials, findMappingKey, type PullFacts } from "./decide-pull.ts";
+import { decideWithCredentials, decideWithoutCredentials, type PullFacts } from "./decide-pull.ts";
 import type { Credential } from "./keyring.ts";
+import { findMappingKey } from "./mapping-key.ts";
 import { PROFILES } from "./profiles.ts";
 import { applyPull } from "./record-update.ts";
 import { decideVerificationSkip, findAllowlistProblem } from "./verification-policy.ts";

@@ -1,13 +1,13 @@
 // May a Pod use an image that is already on the node? The decision of KEP-2535, step by step as kubelet.md 6.6 numbers it.
 import type { ImagePulledRecord, Reason, RecordedCredentials, RecordedSecret } from "../types.ts";
-import { cutTagAndDigest, InvalidImageNameError, parseImageName, renderRepository } from "./image-name.ts";
 import type { Credential } from "./keyring.ts";
+import { findMappingKey } from "./mapping-key.ts";
 import type { Profile } from "./profiles.ts";
-import { MAX_RECORDED_SECRETS, mergeSecret, sameCoordinates } from "./record-update.ts";
+import { MAX_RECORDED_SECRETS, mergeSecret, sameCoordinates } from "./record-entry.ts";
 import { decideVerificationSkip, type VerificationPolicy } from "./verification-policy.ts";
 
 /** Label of `kubelet_imagemanager_image_mustpull_checks_total`. */
-export type CheckResult = "credentialPolicyAllowed" | "credentialRecordFound" | "mustAuthenticate" | "error";
+type CheckResult = "credentialPolicyAllowed" | "credentialRecordFound" | "mustAuthenticate" | "error";
 
 /** The outcome, with the text that explains it. */
 export type PullDecision =
@@ -122,16 +122,6 @@ function decideSecret(open: OpenDecision, secret: RecordedSecret, recorded: Reco
 
 function mustPull(because: string, result: CheckResult = "mustAuthenticate"): PullDecision {
   return { mustPull: true, result, because };
-}
-
-/** The key of a record's mapping for this spec string; undefined if the name does not parse. */
-export function findMappingKey(image: string, profile: Profile): string | undefined {
-  try {
-    return profile.mappingKey === "textual" ? cutTagAndDigest(image) : renderRepository(parseImageName(image));
-  } catch (error) {
-    if (error instanceof InvalidImageNameError) return undefined;
-    throw error;
-  }
 }
 
 function renderHolders(entry: RecordedCredentials): string {

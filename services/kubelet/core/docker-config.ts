@@ -2,7 +2,7 @@
 import { GoJsonError, parseGoJson } from "./go-json.ts";
 
 /** One entry of a docker configuration. */
-export interface DockerEntry {
+interface DockerEntry {
   readonly username: string;
   readonly password: string;
   readonly email: string;

@@ -158,3 +158,11 @@ class Reader {
     return new GoJsonError(`invalid character ${shown} ${where}`);
   }
 }
+
+/** Go's json.Marshal writes these as escapes. */
+export function escapeHtml(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -2,14 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { parseChallenges } from "./challenge.ts";
 import { parseGoDuration, renderGoDuration } from "./go-duration.ts";
-import {
-  applyDefaultTag,
-  cutTagAndDigest,
-  defaultPullPolicy,
-  parseImageName,
-  renderRepository,
-  renderRuntimeName,
-} from "./image-name.ts";
+import { parseImageName, renderRepository, renderRuntimeName } from "./image-name.ts";
+import { applyDefaultTag, cutTagAndDigest, defaultPullPolicy } from "./image-tag.ts";
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
 

@@ -49,9 +49,3 @@ const SPECIAL_FAILURES = [
   ["RegistryUnavailable", "registry is unavailable"],
   ["SignatureValidationFailed", "signature validation failed"],
 ] as const;
-
-/** One distinct text as it is, several as Go's aggregate lists them (2.7). */
-export function joinErrors(texts: readonly string[]): string {
-  const distinct = [...new Set(texts)];
-  return distinct.length === 1 ? distinct.join("") : `[${distinct.join(", ")}]`;
-}

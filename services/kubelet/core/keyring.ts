@@ -1,8 +1,9 @@
 // From answers to an ordered list of credentials (kubelet.md 2.6): keys, their order, and which ones cover an image.
-import { sha256 } from "./cache-keys.ts";
+
+import { escapeHtml } from "./go-json.ts";
 import { GoUrlError, parseGoUrl } from "./go-url.ts";
 import { matchesImage } from "./match-images.ts";
-import { escapeHtml } from "./plugin-response.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Where a credential comes from; records can name only the first two. */
 export type CredentialSource =

@@ -1,7 +1,7 @@
 // What goes to a plugin and what may come back (kubelet.md 2.1, 2.3): order of checks and texts are the kubelet's.
 import type { CacheKeyType } from "./credential-cache.ts";
 import { parseGoDuration } from "./go-duration.ts";
-import { GoJsonError, parseGoJson } from "./go-json.ts";
+import { escapeHtml, GoJsonError, parseGoJson } from "./go-json.ts";
 
 /** Registry pattern → credential. */
 export type AuthMap = Readonly<Record<string, { readonly username: string; readonly password: string }>>;
@@ -24,7 +24,7 @@ export class PluginResponseError extends Error {
   }
 }
 
-export interface PluginRequest {
+interface PluginRequest {
   readonly apiVersion: string;
   readonly image: string;
   readonly token?: string | undefined;
@@ -46,16 +46,8 @@ export function renderPluginRequest(request: PluginRequest): string {
   return `${escapeHtml(JSON.stringify(body))}\n`;
 }
 
-/** Go's json.Marshal writes these as escapes. */
-export function escapeHtml(json: string): string {
-  return json.replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 /** What the answer is checked against. */
-export interface ResponseExpectation {
+interface ResponseExpectation {
   readonly apiVersion: string;
   /** The token sent, if it must not come back as a password (cacheType other than `Token`). */
   readonly forbiddenPassword?: string | undefined;

@@ -1,7 +1,7 @@
 // The part of a Pod manifest that image pulls look at.
 import { ConfigurationError } from "../../shared/errors.ts";
 import type { ContainerVerdict } from "../types.ts";
-import { defaultPullPolicy } from "./image-name.ts";
+import { defaultPullPolicy } from "./image-tag.ts";
 
 export type PullPolicy = "Always" | "IfNotPresent" | "Never";
 

@@ -1,6 +1,5 @@
-// Pull intents and pulled records: their bytes, their file names, and how a record changes (kubelet.md 6.2, 6.5).
+// Pull intents and pulled records: their bytes, written and strictly read (kubelet.md 6.2).
 import type { ImagePulledRecord, RecordedCredentials, RecordedSecret, RecordedServiceAccount } from "../types.ts";
-import { sha256 } from "./cache-keys.ts";
 import { parseGoJson } from "./go-json.ts";
 import type { Profile } from "./profiles.ts";
 
@@ -8,17 +7,7 @@ const GROUP = "kubelet.config.k8s.io";
 const KINDS = { intent: "ImagePullIntent", record: "ImagePulledRecord" } as const;
 
 /** A file that this version cannot read. */
-export class RecordDecodeError extends Error {}
-
-/** `sha256-<hex>`: the key is an intent's spec string or a record's imageRef. */
-export function renderRecordFileName(key: string): string {
-  return `sha256-${sha256(key)}`;
-}
-
-/** Is this a file that counts, not a half-written or foreign one? */
-export function isRecordFileName(name: string): boolean {
-  return name.startsWith("sha256-") && !name.endsWith(".tmp");
-}
+class RecordDecodeError extends Error {}
 
 /** The bytes of an intent file. */
 export function renderIntent(image: string, profile: Profile): string {

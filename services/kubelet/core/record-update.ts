@@ -1,12 +1,10 @@
 // How a pulled record learns who may use an image (kubelet.md 6.5 and step 10 of 6.6).
-import type { ImagePulledRecord, RecordedCredentials, RecordedSecret, RecordedServiceAccount } from "../types.ts";
+import type { ImagePulledRecord, RecordedCredentials, RecordedServiceAccount } from "../types.ts";
 import type { Credential } from "./keyring.ts";
-
-/** An entry holds at most so many secrets before matches stop extending it. */
-export const MAX_RECORDED_SECRETS = 100;
+import { compareCoordinates, mergeSecret, sameCoordinates } from "./record-entry.ts";
 
 /** What a record is changed for: the id, the mapping key and the moment. */
-export interface RecordTarget {
+interface RecordTarget {
   readonly imageRef: string;
   /** Mapping key: the image name without tag and digest. */
   readonly name: string;
@@ -66,30 +64,8 @@ function mergeEntry(entry: RecordedCredentials | undefined, added: RecordedCrede
   return account ? mergeAccount(entry, account) : entry;
 }
 
-/** The entry with this secret: its hash replaced where the coordinates are known, else appended. */
-export function mergeSecret(entry: RecordedCredentials, secret: RecordedSecret): RecordedCredentials {
-  const list = entry.kubernetesSecrets ?? [];
-  const known = list.find((other) => sameCoordinates(other, secret));
-  if (known?.credentialHash === secret.credentialHash) return entry;
-  const others = list.filter((other) => other !== known);
-  return { ...entry, kubernetesSecrets: [...others, secret].sort(compareCoordinates) };
-}
-
 function mergeAccount(entry: RecordedCredentials, account: RecordedServiceAccount): RecordedCredentials {
   const list = entry.kubernetesServiceAccounts ?? [];
   if (list.some((other) => sameCoordinates(other, account))) return entry;
   return { ...entry, kubernetesServiceAccounts: [...list, account].sort(compareCoordinates) };
-}
-
-/** Same uid, namespace and name. */
-export function sameCoordinates(a: RecordedServiceAccount, b: RecordedServiceAccount): boolean {
-  return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
-}
-
-function compareCoordinates(a: RecordedServiceAccount, b: RecordedServiceAccount): number {
-  return (
-    Buffer.compare(Buffer.from(a.namespace), Buffer.from(b.namespace)) ||
-    Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)) ||
-    Buffer.compare(Buffer.from(a.uid), Buffer.from(b.uid))
-  );
 }

@@ -1,6 +1,7 @@
 // When an image on the node must be re-checked at all (kubelet.md 6.1): the policy, its allowlist and their start-up rules.
 import type { Reason } from "../types.ts";
-import { cutTagAndDigest, InvalidImageNameError, parseImageName, renderRepository } from "./image-name.ts";
+import { InvalidImageNameError, parseImageName, renderRepository } from "./image-name.ts";
+import { cutTagAndDigest } from "./image-tag.ts";
 import type { Profile } from "./profiles.ts";
 
 /** The values of `imagePullCredentialsVerificationPolicy`. */
