@@ -4,6 +4,9 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../services/shared/clock.ts";
+import { systemRandom } from "../../services/shared/random.ts";
+import { createCertificateAuthority } from "../../services/shared/tls.ts";
 import { findOurPlugin, findRealPlugin, type PluginRun, runPlugin } from "./run-plugin.ts";
 import { ecrAnswer, type StubAnswer, type StubCall, startStub, stsError, tokenData } from "./stub.ts";
 
@@ -18,6 +21,7 @@ const STS = "sts:AssumeRoleWithWebIdentity";
 const ECR = "ecr:GetAuthorizationToken";
 
 interface Case {
+  readonly tls?: { readonly key: string; readonly cert: string };
   readonly request?: object;
   /** Instead of `request`: raw bytes on standard input. */
   readonly input?: string;
@@ -38,8 +42,8 @@ function renderRequest(request: object, apiVersion = "credentialprovider.kubelet
   return `${JSON.stringify({ kind: "CredentialProviderRequest", apiVersion, ...request })}\n`;
 }
 
-async function run(path: string, { request, input, environment, answers, args }: Case): Promise<Outcome> {
-  const stub = await startStub(answers);
+async function run(path: string, { tls, request, input, environment, answers, args }: Case): Promise<Outcome> {
+  const stub = await startStub(answers, tls);
   try {
     const base = {
       PATH: "/usr/bin:/bin",
@@ -242,6 +246,25 @@ describe.skipIf(real === undefined).concurrent("how long the credentials may be 
     const answers = { [ECR]: () => ecrAnswer([createData()]) };
     const outcome = await runBoth({ environment: NODE_KEYS, answers });
     expect(JSON.parse(outcome.stdout).cacheDuration).toBe(expected);
+  });
+});
+
+describe.skipIf(real === undefined)("over TLS with a CA of one's own", () => {
+  it("works with AWS_CA_BUNDLE, and is refused without", async () => {
+    const random = systemRandom;
+    const authority = createCertificateAuthority({ directory: folder, systemClock, random, isServed: () => true });
+    const tls = await authority.certificateFor("localhost");
+    const bundle = join(folder, "bundle.pem");
+    writeFileSync(bundle, await authority.caPem());
+    const trusting = await runBoth({ tls, environment: { ...NODE_KEYS, AWS_CA_BUNDLE: bundle } });
+    expect(signersOf(trusting)).toEqual([`${STS} by unsigned`, `${ECR} by ASIASESSION`]);
+
+    const input: Case = { tls, environment: { ...NODE_KEYS, AWS_MAX_ATTEMPTS: "1" } };
+    const [first, second] = await Promise.all([run(ours, input), run(real!, input)]);
+    for (const { exitCode, stdout, calls } of [first, second]) {
+      expect({ exitCode, stdout, calls }).toEqual({ exitCode: 1, stdout: "", calls: [] });
+    }
+    expect(lastLine(first)).toMatch(/STS: AssumeRoleWithWebIdentity, .*request send failed, .*certificate/);
   });
 });
 

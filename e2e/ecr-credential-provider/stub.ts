@@ -1,6 +1,7 @@
 // A stub of STS, ECR and ECR public on one loopback port: it verifies nothing, records what a plugin asked and
 // answers as told. It is the yardstick that both plugins are held against; the stack itself is tested elsewhere.
 import http from "node:http";
+import https from "node:https";
 import type { AddressInfo } from "node:net";
 
 /** What one request said, reduced to what both plugins must agree on. */
@@ -60,11 +61,14 @@ export function stsError(status: number, code: string, message: string): StubAns
   return { status, contentType: "text/xml", body };
 }
 
-/** Starts a stub; `answers` replaces single answers of `ANSWERS`. */
-export async function startStub(answers: Readonly<Record<string, () => StubAnswer>> = {}): Promise<Stub> {
+/** Starts a stub; `answers` replaces single answers of `ANSWERS`; with a certificate it speaks TLS only. */
+export async function startStub(
+  answers: Readonly<Record<string, () => StubAnswer>> = {},
+  certificate?: { readonly key: string; readonly cert: string },
+): Promise<Stub> {
   const table: Record<string, () => StubAnswer> = { ...ANSWERS, ...answers };
   const calls: StubCall[] = [];
-  const server = http.createServer(async (request, response) => {
+  const listener: http.RequestListener = async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const call = readCall(request, Buffer.concat(chunks).toString());
@@ -72,14 +76,15 @@ export async function startStub(answers: Readonly<Record<string, () => StubAnswe
     const answer = table[call.operation]?.() ?? { status: 404, body: "" };
     const headers = { "content-type": answer.contentType ?? "text/plain", "x-amzn-requestid": "r-1" };
     response.writeHead(answer.status ?? 200, headers).end(answer.body);
-  });
+  };
+  const server = certificate ? https.createServer(certificate, listener) : http.createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const close = () => {
     server.closeAllConnections();
     return new Promise<void>((resolve) => server.close(() => resolve()));
   };
-  return { url: `http://127.0.0.1:${port}`, calls, close };
+  return { url: `http${certificate ? "s" : ""}://localhost:${port}`, calls, close };
 }
 
 const TARGETS: Readonly<Record<string, string>> = {
