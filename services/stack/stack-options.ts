@@ -29,3 +29,21 @@ export interface StackOptions {
   /** Puts something else in the place of a registry's authorizer: to see that a broken registry is noticed. */
   readonly replaceAuthorizer?: (host: string, authorizer: Authorizer) => Authorizer;
 }
+
+/** Every option there is; the type keeps the list complete. */
+const OPTIONS: Readonly<Record<keyof StackOptions, true>> = {
+  world: true,
+  host: true,
+  port: true,
+  hosts: true,
+  dataDir: true,
+  controlKey: true,
+  sealingKey: true,
+  switches: true,
+  tls: true,
+  pluginTimeoutMs: true,
+  random: true,
+  replaceAuthorizer: true,
+};
+
+export const OPTION_NAMES: readonly string[] = Object.keys(OPTIONS);

@@ -4,6 +4,7 @@ import { createControlRouter, EventLog, type StackController } from "../control/
 import { MovableClock, systemClock } from "../shared/clock.ts";
 import { createDialer, type Dialer } from "../shared/dial.ts";
 import { startEdge } from "../shared/edge.ts";
+import { ConfigurationError } from "../shared/errors.ts";
 import { systemRandom } from "../shared/random.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../shared/tls.ts";
 import { type DataDirectory, openDataDirectory } from "./data-dir.ts";
@@ -14,7 +15,7 @@ import { createRooms, type Rooms } from "./rooms.ts";
 import { createRouters } from "./routers.ts";
 import { createRoutes } from "./routes.ts";
 import { loadWorld } from "./seed.ts";
-import type { StackOptions } from "./stack-options.ts";
+import { OPTION_NAMES, type StackOptions } from "./stack-options.ts";
 import type { World } from "./types.ts";
 import { VERSION } from "./version.ts";
 
@@ -51,6 +52,7 @@ export interface RunningStack {
  * @throws ConfigurationError for a wrong world (every mistake at once), a port in use, a folder that cannot be written
  */
 export async function createStack(options: StackOptions = {}): Promise<RunningStack> {
+  refuseUnknown("option", options, OPTION_NAMES);
   const world = withSwitches(await loadWorld(options.world), options);
   const directory = openDataDirectory(options.dataDir);
   try {
@@ -61,7 +63,15 @@ export async function createStack(options: StackOptions = {}): Promise<RunningSt
   }
 }
 
+/** A misspelt option would be silently without effect. */
+function refuseUnknown(what: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw new ConfigurationError(`expected ${what}s among ${known.join(", ")}; found ${unknown.join(", ")}`);
+}
+
 function withSwitches(world: World, { switches }: StackOptions): World {
+  if (switches) refuseUnknown("switch", switches, Object.keys(world.switches));
   return switches ? { ...world, switches: { ...world.switches, ...switches } } : world;
 }
 
