@@ -2,9 +2,8 @@
 import { type Clock, monotonicMs } from "../shared/clock.ts";
 import type { BackOff } from "./core/back-off.ts";
 import type { PullDecision } from "./core/decide-pull.ts";
-import { InvalidImageNameError, parseImageName, renderRepository } from "./core/image-name.ts";
-import { applyDefaultTag } from "./core/image-tag.ts";
-import { renderNeverPull, renderPresent, renderPulled, renderPullFailure } from "./core/image-texts.ts";
+import { parseImageName, renderRepository } from "./core/image-name.ts";
+import { renderPresent, renderPulled, renderPullFailure } from "./core/image-texts.ts";
 import type { Credential } from "./core/keyring.ts";
 import type { KubeletSettings } from "./core/kubelet-configuration.ts";
 import type { Pod, PodImage } from "./core/pod.ts";
@@ -14,6 +13,7 @@ import type { CredentialSources, FoundCredentials, PullSecrets } from "./credent
 import { ImageRefusal, KubeletCrash, type RegistryPullError } from "./errors.ts";
 import type { ImageRecords } from "./image-records.ts";
 import type { PullSlots } from "./pull-slots.ts";
+import { refuseBackOff, refuseIntent, refuseNever, tagImage } from "./refusals.ts";
 import { describeUse, explainFailures, joinErrors, type PullDeps, tryCredentials } from "./try-credentials.ts";
 import type { CredentialReport, PodEvent, ProviderReport, Reason, RuntimeImage } from "./types.ts";
 
@@ -100,7 +100,7 @@ class Attempt {
 
   async run(): Promise<Allowed> {
     const { image, policy } = this.#query.target;
-    const tagged = this.#applyDefaultTag(image);
+    const tagged = tagImage(image);
     const { credentialLookup } = this.#deps.profile;
     const present = policy === "Always" ? undefined : this.#deps.runtime.find(tagged);
     if (policy === "Always") this.#labels = { presentLocally: "unknown", pullRequired: "true" };
@@ -111,24 +111,13 @@ class Attempt {
       if (allowed) return allowed;
     } else if (policy === "Never") {
       this.#labels = { presentLocally: "false", pullRequired: "unknown" };
-      throw this.#neverPull("never-absent", "the image is not on the node");
+      throw refuseNever(image, "never-absent", "the image is not on the node");
     } else if (policy === "IfNotPresent") this.#labels = { presentLocally: "false", pullRequired: "true" };
     return this.#pull(image, tagged);
   }
 
   get #gate(): boolean {
     return this.#deps.settings.ensureSecretPulledImages;
-  }
-
-  #applyDefaultTag(image: string): string {
-    try {
-      return applyDefaultTag(image);
-    } catch (error) {
-      if (!(error instanceof InvalidImageNameError)) throw error;
-      const message = `Failed to apply default image tag "${image}": couldn't parse image name "${image}": ${error.message}`;
-      const event: PodEvent = { type: "Warning", reason: "InspectFailed", message };
-      throw new ImageRefusal("InvalidImageName", message, { reason: "invalid-image-name", events: [event] });
-    }
   }
 
   /** Computed at most once per call; lookup errors are refusals. */
@@ -161,20 +150,18 @@ class Attempt {
       this.#events.push(renderPresent(image, true));
       return { how: "present", reason: decision.reason, decidedBy: decision.decidedBy, imageRef };
     }
-    if (this.#query.target.policy === "Never") throw this.#neverPull("never-not-permitted", decision.because);
+    if (this.#query.target.policy === "Never") throw refuseNever(image, "never-not-permitted", decision.because);
     return undefined;
-  }
-
-  #neverPull(reason: Reason, decidedBy: string): ImageRefusal {
-    const event = renderNeverPull(this.#query.target.image);
-    return new ImageRefusal("ErrImageNeverPull", event.message, { reason, decidedBy, events: [event] });
   }
 
   async #pull(image: string, tagged: string): Promise<Allowed> {
     const credentials = await this.#find();
     this.#beginPull(image);
     const key = `${this.#query.pod.uid}_${image}`;
-    if (this.#deps.backOff.isActive(key, this.#deps.clock.now())) throw this.#backOff(image, key);
+    if (this.#deps.backOff.isActive(key, this.#deps.clock.now())) {
+      if (this.#gate) this.#deps.records.failPull(image);
+      throw refuseBackOff(image, this.#deps.failures.get(key));
+    }
     this.#events.push({ type: "Normal", reason: "Pulling", message: `Pulling image "${image}"` });
     const asked = monotonicMs();
     const pull = { image: tagged, credentials, trace: this.#query.trace };
@@ -196,25 +183,8 @@ class Attempt {
     try {
       this.#deps.records.beginPull(image);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const text = `Failed to record image pull intent for container image "${image}": failed to record image pull intent: ${why}`;
-      throw new ImageRefusal(text, text, { reason: "intent-not-written" });
+      throw refuseIntent(image, error);
     }
-  }
-
-  #backOff(image: string, key: string): ImageRefusal {
-    if (this.#gate) this.#deps.records.failPull(image);
-    const message = `Back-off pulling image "${image}"`;
-    const before = this.#deps.failures.get(key);
-    return new ImageRefusal(
-      "ImagePullBackOff",
-      before ? `${message}: ${before.podReason}: ${before.message}` : message,
-      {
-        reason: "back-off",
-        decidedBy: before?.message,
-        events: [{ type: "Normal", reason: "BackOff", message }],
-      },
-    );
   }
 
   #fail(image: string, key: string, failures: readonly RegistryPullError[]): ImageRefusal {

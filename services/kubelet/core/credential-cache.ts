@@ -1,11 +1,8 @@
 // The cache of one provider's answers (kubelet.md 2.4): in memory, no negative entries, no size limit.
 import { renderCacheKey, type ServiceAccountKey } from "./cache-keys.ts";
-import type { AuthMap } from "./plugin-response.ts";
+import type { AuthMap, CacheKeyType } from "./plugin-response.ts";
 
 const PURGE_INTERVAL_MS = 15 * 60_000;
-
-/** Which part of the image an answer is good for. */
-export type CacheKeyType = "Image" | "Registry" | "Global";
 
 interface Entry {
   readonly auth: AuthMap;

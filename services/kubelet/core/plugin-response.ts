@@ -1,7 +1,9 @@
 // What goes to a plugin and what may come back (kubelet.md 2.1, 2.3): order of checks and texts are the kubelet's.
-import type { CacheKeyType } from "./credential-cache.ts";
 import { parseGoDuration } from "./go-duration.ts";
 import { escapeHtml, GoJsonError, parseGoJson } from "./go-json.ts";
+
+/** Which part of the image an answer is good for. */
+export type CacheKeyType = "Image" | "Registry" | "Global";
 
 /** Registry pattern → credential. */
 export type AuthMap = Readonly<Record<string, { readonly username: string; readonly password: string }>>;
