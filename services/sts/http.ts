@@ -19,7 +19,7 @@ export interface StsRouterOptions {
   readonly systemClock?: Clock;
   readonly random: Random;
   readonly events: EventSink;
-  /** `aws:RequestedRegion` where neither host nor signature says; `us-east-1`, as on the global endpoint. */
+  /** `aws:RequestedRegion` where neither host nor signature says; what sts was made with unless told. */
   readonly defaultRegion?: string;
 }
 
@@ -85,7 +85,7 @@ async function answer(
   if (request.method !== "POST" && request.method !== "GET") throw unknownAction(query);
   event.operation = `sts:${action}`;
   if (open) {
-    const call = { query, event, context: createContext(request, options.defaultRegion) };
+    const call = { query, event, context: createContext(request, options.defaultRegion ?? options.sts.defaultRegion) };
     return { action, result: await open(options.sts, call) };
   }
   const by = verifyCaller(request, { body, response, options });
@@ -114,7 +114,7 @@ function verifyCaller(
   return verified;
 }
 
-function createContext(request: Request, region = "us-east-1"): CallContext {
+function createContext(request: Request, region: string): CallContext {
   const address = request.socket.remoteAddress ?? "";
   return {
     sourceIp: address.startsWith("::ffff:") ? address.slice(7) : address,

@@ -59,6 +59,7 @@ export function createSts(deps: StsDeps): Sts {
       return mint.mintForUser(by.principal, durationSeconds);
     },
     mintSession: (request) => mint.mint(request).credentials,
+    defaultRegion: options.defaultRegion,
     resolver: createResolver(deps),
     reset: () => keys.reset(),
   };

@@ -101,6 +101,8 @@ export interface Sts {
   getSessionToken(call: StsCall, by: SignedBy): Credentials;
   /** Credentials of a role without asking anyone; for the identity that a machine has by nature. @throws StsError `not-authorized` if there is no such role */
   mintSession(request: SessionRequest): Credentials;
+  /** `aws:RequestedRegion` where neither host nor signature says. */
+  readonly defaultRegion: string;
   /** Sessions of this service and access keys of IAM users. */
   readonly resolver: CredentialResolver;
   /** Forgets every key set. Credentials given out stay what they are: nothing else is remembered. */
