@@ -1,8 +1,10 @@
 // The cache of one provider's answers (kubelet.md 2.4): in memory, no negative entries, no size limit.
 import { renderCacheKey, type ServiceAccountKey } from "./cache-keys.ts";
-import type { AuthMap, CacheKeyType } from "./plugin-response.ts";
+import type { AuthMap, PluginResponse } from "./plugin-response.ts";
 
 const PURGE_INTERVAL_MS = 15 * 60_000;
+
+type CacheKeyType = PluginResponse["cacheKeyType"];
 
 interface Entry {
   readonly auth: AuthMap;

@@ -3,7 +3,7 @@ import { parseGoDuration } from "./go-duration.ts";
 import { escapeHtml, GoJsonError, parseGoJson } from "./go-json.ts";
 
 /** Which part of the image an answer is good for. */
-export type CacheKeyType = "Image" | "Registry" | "Global";
+type CacheKeyType = "Image" | "Registry" | "Global";
 
 /** Registry pattern → credential. */
 export type AuthMap = Readonly<Record<string, { readonly username: string; readonly password: string }>>;
