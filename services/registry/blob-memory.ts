@@ -1,59 +1,30 @@
 // Bytes in memory: blobs as lists of chunks, served as slices without copying, and the list an upload grows.
-import { Readable } from "node:stream";
 import type { BlobContent } from "./store.ts";
 import type { Digest } from "./types.ts";
 
-/** Socket-sized pieces are joined up to this size: one copy on the way in, few large writes on the way out. */
-const CHUNK_BYTES = 512 * 1024;
+/** Pieces of at least this size are kept as they came from the socket; smaller ones are joined up to it. */
+const CHUNK_BYTES = 32 * 1024;
 
-/** A blob over chunks that are never changed. The same Buffer may occur several times. */
+/** A blob over chunks that are never changed. The same memory may occur several times. */
 export class MemoryBlob implements BlobContent {
   readonly digest: Digest;
   readonly size: number;
-  readonly whole: Buffer | undefined;
   readonly #chunks: readonly Buffer[];
 
   constructor(digest: Digest, chunks: readonly Buffer[]) {
     this.digest = digest;
     this.#chunks = chunks;
     this.size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    this.whole = chunks.length > 1 ? undefined : (chunks[0] ?? Buffer.alloc(0));
   }
 
-  open(start: number, end: number): Readable {
-    return new ChunkReader(this.#chunks, start, end);
-  }
-}
-
-/** Streams a byte range of a chunk list. */
-class ChunkReader extends Readable {
-  readonly #chunks: readonly Buffer[];
-  #index = 0;
-  #offset: number;
-  #left: number;
-
-  constructor(chunks: readonly Buffer[], start: number, end: number) {
-    super({ highWaterMark: CHUNK_BYTES * 2 });
-    this.#chunks = chunks;
-    this.#left = end - start;
-    let skip = start;
-    for (let size = chunks[0]?.length ?? 0; skip >= size && this.#index < chunks.length; ) {
-      skip -= size;
-      size = chunks[++this.#index]?.length ?? 0;
+  *read(start: number, end: number): Generator<Buffer, void> {
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      if (offset >= end) return;
+      const next = offset + chunk.length;
+      if (next > start) yield chunk.subarray(Math.max(0, start - offset), end - offset);
+      offset = next;
     }
-    this.#offset = skip;
-  }
-
-  override _read(): void {
-    for (let more = true; more && this.#left > 0; ) {
-      const chunk = this.#chunks[this.#index++];
-      if (!chunk) break;
-      const part = chunk.subarray(this.#offset, this.#offset + this.#left);
-      this.#offset = 0;
-      this.#left -= part.length;
-      more = this.push(part);
-    }
-    if (this.#left === 0) this.push(null);
   }
 }
 
@@ -69,9 +40,14 @@ export class ChunkList {
   }
 
   append(chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (chunk.length >= CHUNK_BYTES) {
+      this.#join();
+      this.#chunks.push(chunk);
+      return;
+    }
     this.#pending.push(chunk);
     this.#pendingBytes += chunk.length;
-    this.#size += chunk.length;
     if (this.#pendingBytes >= CHUNK_BYTES) this.#join();
   }
 

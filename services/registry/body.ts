@@ -1,5 +1,6 @@
-// Reading a small request body with a limit, such that the refusal still reaches the client.
-import type { IncomingMessage } from "node:http";
+// Bodies: reading a small one with a limit, such that the refusal still reaches the client, and writing a large one.
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { RegistryError } from "./errors.ts";
 
 /**
@@ -30,4 +31,42 @@ export function readLimited(request: IncomingMessage, limitBytes: number): Promi
     };
     request.on("data", take).on("end", end).on("error", fail).on("close", close);
   });
+}
+
+/** So much is handed to the socket in one go. */
+const BATCH_BYTES = 512 * 1024;
+
+/**
+ * Writes pieces as fast as the client takes them. Like `pipeline`, but pieces go out in batches (one system call for
+ * many): they lie in memory in the sizes in which they came in.
+ * @throws Error when the client goes away
+ */
+export async function writePieces(
+  response: ServerResponse,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<void> {
+  response.cork();
+  let batch = 0;
+  for await (const piece of pieces) {
+    response.write(piece);
+    batch += piece.length;
+    if (batch < BATCH_BYTES) continue;
+    batch = 0;
+    response.uncork();
+    if (response.destroyed) throw new Error("the client went away");
+    if (response.writableNeedDrain) await drained(response);
+    response.cork();
+  }
+  response.uncork();
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  try {
+    await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]);
+  } finally {
+    stop.abort();
+  }
+  if (response.destroyed) throw new Error("the client went away");
 }

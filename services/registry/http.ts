@@ -148,14 +148,15 @@ function ping(exchange: Exchange): void {
 /** The one place where errors become answers; what has already begun can only be cut. */
 function answerError(arrival: Arrival, error: unknown): void {
   const { request, response, event } = arrival;
-  const gone = response.destroyed || request.socket.destroyed;
+  // Whoever went away hears nothing; the event then says that the answer was cut.
+  if (response.destroyed || request.socket.destroyed) return;
   const refusal = error instanceof RegistryError ? error : toInternal(error);
-  event.reason = gone ? "client-gone" : refusal.refusal;
-  event.decision = gone ? "none" : "deny";
+  event.decision = "deny";
+  event.reason = refusal.refusal;
   event.decidedBy = "registry";
-  if (refusal.refusal === "internal" && !gone) event.notes = { ...event.notes, error: redact(String(error)) };
+  if (refusal.refusal === "internal") event.notes = { ...event.notes, error: redact(String(error)) };
   if (response.headersSent) response.destroy();
-  else if (!gone) answerRefusal(targetOf(arrival), refusal);
+  else answerRefusal(targetOf(arrival), refusal);
 }
 
 function toInternal(cause: unknown): RegistryError {

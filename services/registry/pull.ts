@@ -1,6 +1,6 @@
 // Pulling: manifests in one write, blobs as streams with ranges.
-import { pipeline } from "node:stream/promises";
 import { type AnswerHeaders, answer } from "./answer.ts";
+import { writePieces } from "./body.ts";
 import { parseDigest } from "./core/digest.ts";
 import { allowsRange, type ByteRange, decideRange, matchesEtag } from "./core/range.ts";
 import { parseReference } from "./core/reference.ts";
@@ -108,8 +108,8 @@ async function sendPart(
 ): Promise<void> {
   const { start, end } = part.range;
   response.writeHead(part.status, { ...part.headers, "Content-Length": end + 1 - start });
-  if (blob.whole) response.end(blob.whole.subarray(start, end + 1));
-  else await pipeline(blob.open(start, end + 1), response);
+  await writePieces(response, blob.read(start, end + 1));
+  response.end();
 }
 
 /** RFC 9110 §14.6: one part per range, each with its own `Content-Range`. Lazy pullers ask like this. */
@@ -130,7 +130,7 @@ async function sendMultipart(
   response.writeHead(206, { ...parts.headers, "Content-Type": type, "Content-Length": length });
   for (const [index, { start, end }] of parts.ranges.entries()) {
     response.write(heads[index] ?? "");
-    await pipeline(blob.open(start, end + 1), response, { end: false });
+    await writePieces(response, blob.read(start, end + 1));
   }
   response.end(tail);
 }

@@ -8,10 +8,8 @@ import type { Awaitable, Digest, StoredManifest } from "./types.ts";
 export interface BlobContent {
   readonly digest: Digest;
   readonly size: number;
-  /** All bytes, where they lie in one piece: small content is answered with a single write. */
-  readonly whole: Buffer | undefined;
-  /** Streams the bytes from `start` up to and without `end`. Memory held does not depend on the size. */
-  open(start: number, end: number): Readable;
+  /** The bytes from `start` up to and without `end`, piece by piece; memory held does not depend on the size. */
+  read(start: number, end: number): Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** The links, manifests and tags of one repository. Reading never creates anything. */
