@@ -120,6 +120,25 @@ describe("node authorizer (spec kubelet 5.1)", () => {
     expect((await cluster.node("node-1", method, path)).status).toBe(own);
   });
 
+  test("a Pod lends its node what is in its own namespace, not what has the same name in another", async () => {
+    const named = (namespace: string) => [
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace }, stringData: { a: "b" } },
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "twin", namespace } },
+    ];
+    const spec = { serviceAccountName: "twin", imagePullSecrets: [{ name: "s" }] };
+    await using cluster = await startCluster({
+      objects: [...named("team-a"), ...named("team-b"), pod("app", spec, "team-b")],
+    });
+    for (const [namespace, status] of [
+      ["team-b", 200],
+      ["team-a", 403],
+    ] as const) {
+      for (const what of ["secrets/s", "serviceaccounts/twin"]) {
+        expect((await cluster.node("node-1", "GET", `/api/v1/namespaces/${namespace}/${what}`)).status).toBe(status);
+      }
+    }
+  });
+
   test("a mirror Pod lends its node nothing", async () => {
     const mirror = {
       apiVersion: "v1",

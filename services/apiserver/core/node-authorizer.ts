@@ -46,12 +46,7 @@ function decideServiceAccount(question: Question): Authorization {
   const related = () =>
     objects
       .podsOnNode(node)
-      .some(
-        (pod) =>
-          !isMirrorPod(pod) &&
-          pod.metadata.namespace === attributes.namespace &&
-          serviceAccountOf(pod) === attributes.name,
-      );
+      .some((pod) => pod.metadata.namespace === attributes.namespace && serviceAccountOf(pod) === attributes.name);
   if (attributes.verb === "get" && attributes.subresource === "") {
     const { KubeletServiceAccountTokenForCredentialProviders, PodCertificateRequest } = profile.gates;
     if (!KubeletServiceAccountTokenForCredentialProviders && !PodCertificateRequest) {

@@ -37,7 +37,7 @@ function coversResource(resources: readonly string[], resource: string, subresou
 
 function* bindingsFor(attributes: Attributes, objects: ObjectLookup): Iterable<KubeObject> {
   yield* objects.list("clusterrolebindings");
-  if (attributes.kind === "resource" && attributes.namespace) yield* objects.list("rolebindings", attributes.namespace);
+  if (attributes.kind === "resource") yield* objects.list("rolebindings", attributes.namespace);
 }
 
 function findRole(
