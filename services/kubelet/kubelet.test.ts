@@ -620,6 +620,41 @@ describe("service account tokens", () => {
     expect(tokens).toEqual(["expired.", "eyJhbGci"]);
   });
 
+  test("the node's identity reaches the plugin; events name variables and never hold values", async () => {
+    writeFileSync(join(plugins, "demo"), '#!/bin/sh\necho "$AWS_ACCESS_KEY_ID $STS $HOME" >&2; exit 3\n', {
+      mode: 0o755,
+    });
+    const environment = { AWS_ACCESS_KEY_ID: "ASIANODE", AWS_SECRET_ACCESS_KEY: "never-shown" };
+    const node = await startNode({
+      credentialProviderConfig: providerConfig(TOKENS, { env: [{ name: "STS", value: "configured" }] }),
+      environment: { STS: "node" },
+      identity: async () => ({ environment, lineage: "ASIANODE" }),
+    });
+    const verdict = await run(node, withA);
+    expect(verdict.providers[0]?.because).toContain(
+      `exit status 3: ASIANODE configured ${join(root, "kubelet", "home")}`,
+    );
+    const exec = stand.sink.events.find((event) => event.operation === "kubelet:ExecPlugin");
+    expect(exec).toMatchObject({ decision: "deny", reason: "plugin-exit", lineage: "jti-1", trace: verdict.trace });
+    expect(exec?.notes?.["environment"]).toEqual(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "HOME", "PATH", "STS"]);
+    expect(JSON.stringify([stand.sink.events, verdict])).not.toMatch(/never-shown|eyJ/);
+  });
+
+  test.each([
+    { id: "39: the token as password", cacheType: "ServiceAccount", outcome: "failed" },
+    { id: "39: the same with cacheType Token", cacheType: "Token", outcome: "executed" },
+  ])("$id", async ({ cacheType, outcome }) => {
+    const script = `#!/bin/sh
+token=$(sed -n 's/.*"serviceAccountToken":"\\([^"]*\\)".*/\\1/p')
+echo '{"apiVersion":"credentialprovider.kubelet.k8s.io/v1","kind":"CredentialProviderResponse","cacheKeyType":"Registry","auth":{"${HOST}":{"username":"AWS","password":"'$token'"}}}'
+`;
+    writeFileSync(join(plugins, "demo"), script, { mode: 0o755 });
+    const node = await startNode({ credentialProviderConfig: providerConfig({ ...TOKENS, cacheType }) });
+    const verdict = await run(node, withA);
+    expect(verdict.providers[0]?.outcome).toBe(outcome);
+    expect(verdict.reason).toBe(outcome === "failed" ? "no-credentials" : "registry-refused");
+  });
+
   test("what is pulled against the intent is a leak", async () => {
     const node = await startPluginNode({ isIntended: (namespace) => namespace === "team-a" });
     answer("refuse", { auth: { [HOST]: { username: "AWS", password: "pw" } } });
@@ -748,7 +783,7 @@ describe("restart, crash and preloaded images", () => {
     expect(entryOf(node)).toEqual({ kubernetesSecrets: [S1] });
   });
 
-  test("61, 62: gate off: nothing is read or written; what was pulled then counts as preloaded", async () => {
+  test("61: gate off: nothing is read or written, everybody may use what is here", async () => {
     const off = { featureGates: { KubeletEnsureSecretPulledImages: false } };
     const options: { configuration: unknown } = { configuration: off };
     const node = await startNode(options);
