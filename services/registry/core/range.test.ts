@@ -22,6 +22,7 @@ describe("a Range header on 1000 bytes", () => {
     ["bytes=-0", NO],
     ["bytes=0-99, 900-", parts([0, 99], [900, 999])],
     ["bytes=0-1,5000-", parts([0, 1])],
+    ["bytes=0-1,500-0", NO],
     ["items=0-1", WHOLE],
     ["bytes=abc", WHOLE],
     ["bytes=-", WHOLE],
