@@ -114,8 +114,8 @@ function addStackCommands(program: Command, cli: Cli, finish: Finish): void {
 
 /** What the demo takes from the environment where no option says otherwise. */
 function fromEnvironment({ environment }: Cli): DemoOptions {
-  const { PULLPROOF_WORLD: world, PULLPROOF_CONTROL_KEY: controlKey } = environment;
-  return { ...(world ? { world } : {}), ...(controlKey ? { controlKey } : {}) };
+  const { PULLPROOF_WORLD: world, PULLPROOF_CONTROL_KEY: controlKey, XDG_CACHE_HOME: cacheHome } = environment;
+  return { ...(world ? { world } : {}), ...(controlKey ? { controlKey } : {}), ...(cacheHome ? { cacheHome } : {}) };
 }
 
 function collectIds(text: string, previous: readonly string[] = []): readonly string[] {

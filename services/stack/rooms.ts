@@ -140,7 +140,7 @@ function createStackNodes(
     nodeDirectory: directory.nodeDirectory,
     async builtinPlugins() {
       const { createBuiltinPluginDirectory } = await import("../credential-provider/index.ts");
-      return createBuiltinPluginDirectory(plugins);
+      return createBuiltinPluginDirectory(plugins, pick(deps.options, "cacheHome"));
     },
     environment: deps.pluginEnvironment,
     async identity(roleArn, node) {

@@ -25,6 +25,8 @@ export interface StackOptions {
   readonly tls?: boolean;
   /** The kubelets' limit for one plugin run; 60 000. */
   readonly pluginTimeoutMs?: number;
+  /** `XDG_CACHE_HOME`: where a clone keeps the bundled plugin; `~/.cache` unless told. */
+  readonly cacheHome?: string;
   readonly random?: Random;
   /** Puts something else in the place of a registry's authorizer: to see that a broken registry is noticed. */
   readonly replaceAuthorizer?: (host: string, authorizer: Authorizer) => Authorizer;
@@ -42,6 +44,7 @@ const OPTIONS: Readonly<Record<keyof StackOptions, true>> = {
   switches: true,
   tls: true,
   pluginTimeoutMs: true,
+  cacheHome: true,
   random: true,
   replaceAuthorizer: true,
 };

@@ -20,6 +20,8 @@ export interface DemoOptions {
   readonly disruptive?: boolean;
   /** A directory with another `ecr-credential-provider`. */
   readonly pluginDirectory?: string;
+  /** `XDG_CACHE_HOME`. */
+  readonly cacheHome?: string;
 }
 
 /** What a stage needs of a stack. */
@@ -30,7 +32,7 @@ export interface DemoStack {
 }
 
 /** Starts a stack for the demo; tests hand in broken ones. */
-export type StartDemoStack = (options: { world?: string }) => Promise<DemoStack>;
+export type StartDemoStack = (options: { world?: string; cacheHome?: string }) => Promise<DemoStack>;
 
 /**
  * Runs the demo and prints it.
@@ -98,7 +100,9 @@ async function openStages(
     const open = () => (options.disruptive ? visit() : undefined);
     return { stages: { shared, open, sequential: true }, close: async () => shared.close() };
   }
-  const start = () => (options.start ?? startInProcess)(options.world === undefined ? {} : { world: options.world });
+  const { world, cacheHome } = options;
+  const settings = { ...(world === undefined ? {} : { world }), ...(cacheHome === undefined ? {} : { cacheHome }) };
+  const start = () => (options.start ?? startInProcess)(settings);
   const stack = await start();
   const shared = enter(stack.http, stack.controlKey);
   const open = async () => {

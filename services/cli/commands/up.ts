@@ -41,6 +41,7 @@ export async function runUp(options: UpOptions, cli: Cli): Promise<number> {
     ...(world ? { world } : {}),
     ...(dataDir ? { dataDir } : {}),
     ...(controlKey ? { controlKey } : {}),
+    ...(environment.XDG_CACHE_HOME ? { cacheHome: environment.XDG_CACHE_HOME } : {}),
     ...(options.switch ? { switches: parseSwitches(options.switch) } : {}),
   });
   try {
