@@ -52,20 +52,20 @@ export function createApiClient(options: { url: string; token: string; dialer: D
     `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`;
   return {
     async getServiceAccount(namespace, name, traceparent) {
-      const metadata = fieldsOf((await send(pathOf("serviceaccounts", namespace, name), traceparent))["metadata"]);
-      return { uid: textOf(metadata, "uid"), annotations: textsOf(metadata["annotations"]) };
+      const metadata = fieldsOf((await send(pathOf("serviceaccounts", namespace, name), traceparent)).metadata);
+      return { uid: textOf(metadata, "uid"), annotations: textsOf(metadata.annotations) };
     },
     async getSecret(namespace, name, traceparent) {
       const secret = await send(pathOf("secrets", namespace, name), traceparent);
       return {
-        uid: textOf(fieldsOf(secret["metadata"]), "uid"),
+        uid: textOf(fieldsOf(secret.metadata), "uid"),
         type: textOf(secret, "type"),
-        data: textsOf(secret["data"]),
+        data: textsOf(secret.data),
       };
     },
     async requestToken(query, traceparent) {
       const path = `${pathOf("serviceaccounts", query.namespace, query.serviceAccount)}/token`;
-      const status = fieldsOf((await send(path, traceparent, renderTokenRequest(query)))["status"]);
+      const status = fieldsOf((await send(path, traceparent, renderTokenRequest(query))).status);
       return { token: textOf(status, "token"), expiresAt: new Date(textOf(status, "expirationTimestamp")) };
     },
   };
@@ -89,8 +89,7 @@ async function parseAnswer(response: DialResponse): Promise<Fields> {
   const text = (await readResponse(response)).toString("utf8");
   const body = parseObject(text);
   if (response.status >= 200 && response.status < 300 && body) return body;
-  const message =
-    body && typeof body["message"] === "string" ? body["message"] : `unexpected answer ${response.status}`;
+  const message = body && typeof body.message === "string" ? body.message : `unexpected answer ${response.status}`;
   throw new ApiServerError(response.status, message);
 }
 

@@ -188,7 +188,7 @@ describe("imagePullSecrets and records", () => {
     expect(texts(none).slice(-1)).toEqual(["Failed: Error: ErrImagePull"]);
     expect(entryOf(node)).toEqual({ kubernetesSecrets: [S1] });
     const decisions = stand.sink.events.filter((event) => event.operation === "kubelet:DecidePull");
-    expect(decisions.map((event) => event.notes?.["result"])).toEqual([
+    expect(decisions.map((event) => event.notes?.result)).toEqual([
       "credentialRecordFound",
       "mustAuthenticate",
       "mustAuthenticate",
@@ -636,7 +636,7 @@ describe("service account tokens", () => {
     );
     const exec = stand.sink.events.find((event) => event.operation === "kubelet:ExecPlugin");
     expect(exec).toMatchObject({ decision: "deny", reason: "plugin-exit", lineage: "jti-1", trace: verdict.trace });
-    expect(exec?.notes?.["environment"]).toEqual(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "HOME", "PATH", "STS"]);
+    expect(exec?.notes?.environment).toEqual(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "HOME", "PATH", "STS"]);
     expect(JSON.stringify([stand.sink.events, verdict])).not.toMatch(/never-shown|eyJ/);
   });
 

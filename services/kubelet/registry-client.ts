@@ -72,7 +72,7 @@ export class RegistryClient {
     const second = await this.#send(url, query);
     if (second.status === 401 && answered === "bearer") {
       second.body.resume();
-      const error = parseChallenges(second.headers["www-authenticate"])[0]?.parameters["error"];
+      const error = parseChallenges(second.headers["www-authenticate"])[0]?.parameters.error;
       throw refused(error ? `server message: ${error}: authorization failed` : "authorization failed");
     }
     return this.#accept(query, second);
@@ -124,10 +124,10 @@ export class RegistryClient {
   /** Differs: containerd tries OAuth2 POST before this GET; registries that know both answer the same. */
   async #fetchToken(parameters: Readonly<Record<string, string>>): Promise<string> {
     const { login, repository } = this.#options;
-    const realm = URL.parse(parameters["realm"] ?? "");
+    const realm = URL.parse(parameters.realm ?? "");
     if (!realm) throw new RegistryPullError("pull-failed", "failed to authorize: invalid token auth challenge realm");
-    if (parameters["service"]) realm.searchParams.set("service", parameters["service"]);
-    realm.searchParams.set("scope", parameters["scope"] ?? `repository:${repository}:pull`);
+    if (parameters.service) realm.searchParams.set("service", parameters.service);
+    realm.searchParams.set("scope", parameters.scope ?? `repository:${repository}:pull`);
     const response = await this.#dial(realm.href, "GET", login ? { authorization: basic(login) } : {});
     const body = (await readResponse(response)).toString("utf8");
     if (response.status !== 200) {

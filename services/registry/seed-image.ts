@@ -18,7 +18,7 @@ export interface SeedImage {
 }
 
 /** The names of all seeds, for checking a world. */
-export const SEED_NAMES: readonly string[] = Object.keys(SEEDS);
+export const SEED_NAMES = Object.keys(SEEDS) as [SeedName, ...SeedName[]];
 
 /**
  * A seed by name.

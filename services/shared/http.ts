@@ -14,20 +14,31 @@ export class BodyTooLargeError extends ProtocolError {
 }
 
 /**
- * Reads a whole request body as raw bytes. Digests and signatures need them unparsed.
- * @throws BodyTooLargeError as soon as the limit is passed; the rest is then drained by {@link drain}.
+ * Reads a whole request body as raw bytes. Digests and signatures need them unparsed. Beyond the limit it stops
+ * listening but leaves the connection alone, so that the refusal reaches the client; whoever answers calls {@link drain}.
+ * @throws BodyTooLargeError
  */
-export async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > limitBytes) throw new BodyTooLargeError(limitBytes);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length;
-    if (size > limitBytes) throw new BodyTooLargeError(limitBytes);
-    chunks.push(chunk as Buffer);
+export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) {
+    return Promise.reject(new BodyTooLargeError(limitBytes));
   }
-  return Buffer.concat(chunks);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size <= limitBytes) chunks.push(chunk);
+      else settle(() => reject(new BodyTooLargeError(limitBytes)));
+    };
+    const end = (): void => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const fail = (cause: Error): void => settle(() => reject(cause));
+    const close = (): void => settle(() => reject(new Error("the client went away")));
+    const settle = (outcome: () => void): void => {
+      request.off("data", take).off("end", end).off("error", fail).off("close", close);
+      outcome();
+    };
+    request.on("data", take).on("end", end).on("error", fail).on("close", close);
+  });
 }
 
 /** The path and query exactly as received: route parameters arrive decoded, registries must not see them so. */

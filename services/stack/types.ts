@@ -1,6 +1,8 @@
 // The world: everything that a stack starts with, as one typed value. The world file is parsed into it once;
 // rooms get their parts of it and trust them.
+
 import type { AccountSeed } from "../iam/index.ts";
+import type { SeedName } from "../registry/index.ts";
 
 /** Signing algorithms of an issuer (spec aws 2.3: what STS accepts). */
 export type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
@@ -53,7 +55,7 @@ export interface WorldRepository {
 }
 
 /** What can be seeded (spec registry 6). */
-export type SeedKind = "tiny" | "pause" | "big" | "multi";
+export type SeedKind = SeedName;
 
 export interface WorldImage {
   readonly tag: string;

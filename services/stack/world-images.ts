@@ -1,4 +1,5 @@
 // The `images` of a repository: what a stack seeds it with.
+import { SEED_NAMES } from "../registry/index.ts";
 import type { WorldImage } from "./types.ts";
 import { distinct, list } from "./world-collections.ts";
 import { optional, readFields, required } from "./world-fields.ts";
@@ -22,7 +23,7 @@ export const readImages: Reader<WorldImage[]> = distinct(list(readImage), "tag",
 function readImage(place: Place): WorldImage {
   const { sizeMiB, ...image } = readFields(place, {
     tag: required(text(TAG)),
-    seed: required(oneOf("tiny", "pause", "multi", "big")),
+    seed: required(oneOf(...SEED_NAMES)),
     sizeMiB: optional(whole(1, MAXIMUM_MIB), undefined),
   });
   if (sizeMiB === undefined) return image;

@@ -40,7 +40,7 @@ export function parsePullSecret(secret: SecretData): DockerConfig | undefined {
  */
 export function parseDockerConfigJson(text: string): DockerConfig {
   const root = fieldsOf(parse(text), "DockerConfigJSON");
-  return parseEntries(root["auths"] ?? {});
+  return parseEntries(root.auths ?? {});
 }
 
 function parse(text: string): unknown {

@@ -29,20 +29,20 @@ export class ManifestError extends Error {}
  */
 export function parseManifest(bytes: Buffer): Manifest {
   const root = fieldsOf(parseJson(bytes), "manifest");
-  if (Array.isArray(root["manifests"])) {
-    const child = root["manifests"].map((item) => fieldsOf(item, "manifests")).find(isForThisNode);
+  if (Array.isArray(root.manifests)) {
+    const child = root.manifests.map((item) => fieldsOf(item, "manifests")).find(isForThisNode);
     return { kind: "index", child: child ? parseDescriptor(child) : undefined };
   }
-  const layers = root["layers"];
-  if (root["config"] === undefined || !Array.isArray(layers))
+  const layers = root.layers;
+  if (root.config === undefined || !Array.isArray(layers))
     throw new ManifestError("neither an image manifest nor an index");
-  return { kind: "image", config: parseDescriptor(root["config"]), layers: layers.map(parseDescriptor) };
+  return { kind: "image", config: parseDescriptor(root.config), layers: layers.map(parseDescriptor) };
 }
 
 /** Differs: the node is always linux/amd64, whatever machine this runs on, so that verdicts do not depend on it. */
 function isForThisNode(child: Fields): boolean {
-  const platform = fieldsOf(child["platform"] ?? {}, "platform");
-  return platform["os"] === "linux" && platform["architecture"] === "amd64";
+  const platform = fieldsOf(child.platform ?? {}, "platform");
+  return platform.os === "linux" && platform.architecture === "amd64";
 }
 
 function parseDescriptor(value: unknown): Descriptor {

@@ -31,11 +31,11 @@ export function parseKubeletConfiguration(manifest: unknown, profile: Profile): 
   }
   checkKind(fields);
   const gates = gatesOf(fields);
-  const ensure = gates["KubeletEnsureSecretPulledImages"] ?? profile.ensureSecretPulledImages;
+  const ensure = gates.KubeletEnsureSecretPulledImages ?? profile.ensureSecretPulledImages;
   const maxParallelImagePulls = optionalNumber(fields, "maxParallelImagePulls");
   const rate = optionalNumber(fields, "registryPullQPS") ?? 0;
   return {
-    serviceAccountTokens: gates["KubeletServiceAccountTokenForCredentialProviders"] ?? profile.serviceAccountTokens,
+    serviceAccountTokens: gates.KubeletServiceAccountTokenForCredentialProviders ?? profile.serviceAccountTokens,
     ensureSecretPulledImages: ensure,
     policy: parsePolicy(fields, { ensure, profile }),
     maxPods: optionalNumber(fields, "maxPods") ?? 110,
@@ -57,7 +57,7 @@ function checkKind(fields: Fields): void {
 }
 
 function gatesOf(fields: Fields): Readonly<Record<string, boolean>> {
-  const gates = fieldsOf(fields["featureGates"] ?? {});
+  const gates = fieldsOf(fields.featureGates ?? {});
   return Object.fromEntries(
     Object.entries(gates).map(([name, value]) => {
       if (typeof value !== "boolean")
@@ -68,8 +68,8 @@ function gatesOf(fields: Fields): Readonly<Record<string, boolean>> {
 }
 
 function parsePolicy(fields: Fields, context: { ensure: boolean; profile: Profile }): VerificationPolicy {
-  const named = fields["imagePullCredentialsVerificationPolicy"];
-  const allowlist = fields["preloadedImagesVerificationAllowlist"];
+  const named = fields.imagePullCredentialsVerificationPolicy;
+  const allowlist = fields.preloadedImagesVerificationAllowlist;
   if (!context.ensure) {
     for (const field of ["imagePullCredentialsVerificationPolicy", "preloadedImagesVerificationAllowlist"]) {
       if (fields[field] === undefined) continue;
@@ -98,7 +98,7 @@ function parseAllowlist(value: unknown, profile: Profile): string[] {
 }
 
 function parsePullSlots(fields: Fields, parallel: number | undefined): number {
-  const serialize = fields["serializeImagePulls"];
+  const serialize = fields.serializeImagePulls;
   if (serialize !== undefined && typeof serialize !== "boolean")
     throw invalid("serializeImagePulls: expected true or false");
   if (parallel !== undefined && parallel < 1) {

@@ -62,7 +62,7 @@ interface ResponseExpectation {
 export function parsePluginResponse(stdout: string, expected: ResponseExpectation): PluginResponse {
   const { value, duplicates } = parseBody(stdout);
   const fields = value as Readonly<Record<string, unknown>>;
-  const apiVersion = fields["apiVersion"] ?? "";
+  const apiVersion = fields.apiVersion ?? "";
   if (apiVersion !== expected.apiVersion) {
     throw new PluginResponseError(
       `apiVersion from credential plugin response did not match expected apiVersion:${expected.apiVersion}, actual apiVersion:${String(apiVersion)}`,
@@ -118,11 +118,11 @@ function parseBody(stdout: string): { value: object; duplicates: readonly string
 const FIELDS = ["kind", "apiVersion", "cacheKeyType", "cacheDuration", "auth"];
 
 function decode(fields: Readonly<Record<string, unknown>>) {
-  if (fields["kind"] !== "CredentialProviderResponse") return undefined;
+  if (fields.kind !== "CredentialProviderResponse") return undefined;
   if (Object.keys(fields).some((key) => !FIELDS.includes(key))) return undefined;
-  const cacheKeyType = fields["cacheKeyType"] ?? "";
-  const cacheDurationMs = decodeDuration(fields["cacheDuration"] ?? undefined);
-  const auth = decodeAuth(fields["auth"] ?? {});
+  const cacheKeyType = fields.cacheKeyType ?? "";
+  const cacheDurationMs = decodeDuration(fields.cacheDuration ?? undefined);
+  const auth = decodeAuth(fields.auth ?? {});
   if (typeof cacheKeyType !== "string" || cacheDurationMs === "bad" || !auth) return undefined;
   return { cacheKeyType, cacheDurationMs, auth };
 }

@@ -35,19 +35,19 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function parsePod(manifest: unknown): Pod {
   const root = fieldsOf(manifest, "Pod");
-  const metadata = fieldsOf(root["metadata"], "metadata");
-  const spec = fieldsOf(root["spec"], "spec");
+  const metadata = fieldsOf(root.metadata, "metadata");
+  const spec = fieldsOf(root.spec, "spec");
   const isStatic =
-    (fieldsOf(metadata["annotations"] ?? {}, "metadata.annotations")["kubernetes.io/config.source"] ?? "api") !== "api";
-  const account = spec["serviceAccountName"];
+    (fieldsOf(metadata.annotations ?? {}, "metadata.annotations")["kubernetes.io/config.source"] ?? "api") !== "api";
+  const account = spec.serviceAccountName;
   return {
     namespace: text(metadata, "namespace", "metadata"),
     name: text(metadata, "name", "metadata"),
     uid: text(metadata, "uid", "metadata"),
-    annotations: parseAnnotations(metadata["annotations"] ?? {}),
+    annotations: parseAnnotations(metadata.annotations ?? {}),
     serviceAccountName: !isStatic && typeof account === "string" && account !== "" ? account : undefined,
     pullSecretNames: list(spec, "imagePullSecrets", "spec").flatMap((item, index) => {
-      const name = fieldsOf(item, `spec.imagePullSecrets[${index}]`)["name"];
+      const name = fieldsOf(item, `spec.imagePullSecrets[${index}]`).name;
       return typeof name === "string" && name !== "" ? [name] : []; // empty names are skipped (2.8)
     }),
     images: [
@@ -71,7 +71,7 @@ function parseContainers(spec: Fields, key: string, kind: PodImage["kind"]): Pod
       name: text(fields, "name", path),
       kind,
       image,
-      policy: parsePolicy(fields["imagePullPolicy"], image, path),
+      policy: parsePolicy(fields.imagePullPolicy, image, path),
       mounts,
     };
   });
@@ -81,10 +81,10 @@ function parseVolumes(spec: Fields): PodImage[] {
   return list(spec, "volumes", "spec").flatMap((item, index) => {
     const path = `spec.volumes[${index}]`;
     const fields = fieldsOf(item, path);
-    if (fields["image"] === undefined) return [];
-    const source = fieldsOf(fields["image"], `${path}.image`);
+    if (fields.image === undefined) return [];
+    const source = fieldsOf(fields.image, `${path}.image`);
     const image = text(source, "reference", `${path}.image`);
-    const policy = parsePolicy(source["pullPolicy"], image, `${path}.image`);
+    const policy = parsePolicy(source.pullPolicy, image, `${path}.image`);
     return [{ name: text(fields, "name", path), kind: "volume" as const, image, policy, mounts: [] }];
   });
 }

@@ -123,11 +123,11 @@ function decodeProvider(item: unknown, path: string, context: DecodeContext): Cr
   const fields = fieldsOf(item, "CredentialProvider", "CredentialProvider");
   const known = context.tokenAttributes === "none" ? PROVIDER_FIELDS : [...PROVIDER_FIELDS, "tokenAttributes"];
   reportUnknown(fields, { path, known }, context.unknown);
-  const attributes = context.tokenAttributes === "none" ? undefined : fields["tokenAttributes"];
+  const attributes = context.tokenAttributes === "none" ? undefined : fields.tokenAttributes;
   return {
     name: text(fields, "name", "CredentialProvider"),
     matchImages: texts(fields, "matchImages", "CredentialProvider"),
-    defaultCacheDurationMs: duration(fields["defaultCacheDuration"]),
+    defaultCacheDurationMs: duration(fields.defaultCacheDuration),
     apiVersion: text(fields, "apiVersion", "CredentialProvider"),
     args: texts(fields, "args", "CredentialProvider"),
     env: list(fields, "env", "CredentialProvider").map((entry, index) =>
@@ -151,7 +151,7 @@ function decodeTokenAttributes(item: unknown, path: string, context: DecodeConte
   const fields = fieldsOf(item, type, "v1.ServiceAccountTokenAttributes");
   const known = context.tokenAttributes === "with-cache-type" ? [...TOKEN_FIELDS, "cacheType"] : TOKEN_FIELDS;
   reportUnknown(fields, { path, known }, context.unknown);
-  const required = fields["requireServiceAccount"] ?? undefined;
+  const required = fields.requireServiceAccount ?? undefined;
   if (required !== undefined && typeof required !== "boolean")
     throw typeError(required, `${type}.requireServiceAccount`, "bool");
   return {

@@ -62,7 +62,7 @@ export function parseRecord(text: string, profile: Profile): ImagePulledRecord {
   });
   const lastUpdatedTime = new Date(textOf(fields, "lastUpdatedTime"));
   if (Number.isNaN(lastUpdatedTime.getTime())) throw new RecordDecodeError("lastUpdatedTime is no RFC 3339 time");
-  const mapping = Object.entries(fieldsOf(fields["credentialMapping"] ?? {}, "credentialMapping"));
+  const mapping = Object.entries(fieldsOf(fields.credentialMapping ?? {}, "credentialMapping"));
   return {
     lastUpdatedTime,
     imageRef: textOf(fields, "imageRef"),
@@ -86,7 +86,7 @@ function parseEntry(value: unknown, profile: Profile): RecordedCredentials {
   return {
     ...(secrets.length > 0 ? { kubernetesSecrets: secrets } : {}),
     ...(accounts.length > 0 ? { kubernetesServiceAccounts: accounts } : {}),
-    ...(fields["nodePodsAccessible"] === true ? { nodePodsAccessible: true } : {}),
+    ...(fields.nodePodsAccessible === true ? { nodePodsAccessible: true } : {}),
   };
 }
 
@@ -102,12 +102,12 @@ function parseRoot(text: string, expected: { kind: string; known: readonly strin
   const fields = fieldsOf(value, expected.kind);
   const [group, version] = textOf(fields, "apiVersion").split("/");
   if (
-    fields["kind"] !== expected.kind ||
+    fields.kind !== expected.kind ||
     group !== GROUP ||
     !expected.profile.readableRecordVersions.includes(version ?? "")
   ) {
     throw new RecordDecodeError(
-      `no kind ${JSON.stringify(fields["kind"] ?? "")} is registered for version ${JSON.stringify(fields["apiVersion"] ?? "")}`,
+      `no kind ${JSON.stringify(fields.kind ?? "")} is registered for version ${JSON.stringify(fields.apiVersion ?? "")}`,
     );
   }
   if (duplicates.length > 0) throw new RecordDecodeError(`strict decoding error: duplicate field "${duplicates[0]}"`);
