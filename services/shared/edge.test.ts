@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { RequestHandler } from "express";
 import { afterAll, describe, expect, it } from "vitest";
 import { systemClock } from "./clock.ts";
-import { startEdge } from "./edge.ts";
+import { type EdgeRequest, startEdge } from "./edge.ts";
 import { systemRandom } from "./random.ts";
 import { createCertificateAuthority } from "./tls.ts";
 
@@ -29,17 +29,13 @@ const echo: RequestHandler = (request, response) => {
   request.on("end", () => response.end(hash.digest("hex")));
 };
 
-const routes = [
-  { room: "sts", matches: (r: { host: string }) => r.host === "sts.test", router: echo },
-  {
-    room: "refuser",
-    matches: (r: { path: string }) => r.path === "/refuse",
-    router: (_q: unknown, r: http.ServerResponse) => void r.writeHead(401).end(),
-  },
-  { room: "registry", matches: (r: { path: string }) => r.path.startsWith("/v2/"), router: echo },
-];
+const refuser: RequestHandler = (_request, response) => void response.writeHead(401).end();
+const route = ({ host, path }: EdgeRequest) => {
+  if (host === "sts.test" || path.startsWith("/v2/")) return echo;
+  return path === "/refuse" ? refuser : undefined;
+};
 
-const start = () => startEdge({ address: "127.0.0.1", port: 0, routes, certificates });
+const start = () => startEdge({ address: "127.0.0.1", port: 0, route, certificates });
 const EMPTY = createHash("sha256").digest("hex");
 
 function ask(
@@ -121,7 +117,7 @@ describe("the edge", () => {
     const edge = await start();
     const idle = net.connect(edge.port, "127.0.0.1");
     await new Promise((resolve) => idle.once("connect", resolve));
-    const taken = startEdge({ address: "127.0.0.1", port: edge.port, routes, certificates });
+    const taken = startEdge({ address: "127.0.0.1", port: edge.port, route, certificates });
     await expect(taken).rejects.toMatchObject({
       message: expect.stringContaining("EADDRINUSE"),
       hint: expect.stringContaining("--port"),

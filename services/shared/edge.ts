@@ -18,18 +18,12 @@ export interface EdgeRequest {
   readonly headers: IncomingMessage["headers"];
 }
 
-/** One room behind the edge; the first route that matches gets the request. */
-export interface EdgeRoute {
-  readonly room: string;
-  matches(request: EdgeRequest): boolean;
-  readonly router: RequestHandler;
-}
-
 export interface EdgeOptions {
   readonly address: string;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly routes: readonly EdgeRoute[];
+  /** The room's router for a request; undefined for what this stack does not answer (421). */
+  route(request: EdgeRequest): RequestHandler | undefined;
   readonly certificates: CertificateAuthority;
 }
 
@@ -57,7 +51,7 @@ const TLS_HANDSHAKE = 0x16;
  * @throws ConfigurationError when the port is taken or may not be used
  */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
-  const app = createApp(options.routes);
+  const app = createApp(options.route);
   const plain = http.createServer(SERVER_OPTIONS, app);
   plain.on("checkContinue", (request, response) => app(continueOnRead(request, response), response));
   plain.emit("listening"); // it never listens itself; this starts its tracking of idle and slow connections
@@ -165,15 +159,15 @@ function continueOnRead(request: IncomingMessage, response: ServerResponse): Inc
   return request;
 }
 
-function createApp(routes: readonly EdgeRoute[]): http.RequestListener {
+function createApp(route: EdgeOptions["route"]): http.RequestListener {
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", false);
   app.set("query parser", false);
   app.use((request, response, next) => {
     const seen = describe(request);
-    const route = routes.find((candidate) => candidate.matches(seen));
-    if (route) route.router(request, response, next);
+    const router = route(seen);
+    if (router) router(request, response, next);
     else refuse(seen, response);
   });
   return app;

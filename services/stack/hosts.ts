@@ -39,14 +39,16 @@ export function createHostTable(world: World, extraHosts: readonly string[] = []
     exact.set(`sts.${region}.amazonaws.com`, "sts");
     exact.set(`api.ecr.${region}.amazonaws.com`, "ecr");
   }
+  for (const host of ecrHostsOf(world)) exact.set(host, "registry");
   const generic = new Set([...GENERIC_HOSTS, ...extraHosts.map((host) => host.toLowerCase())]);
   for (const host of generic) exact.delete(host); // an issuer on localhost is found by its path
   const accounts = new Set(world.accounts.map((account) => account.id));
 
   const roomOf = (host: string): HostRoom | undefined => {
+    const known = exact.get(host);
+    if (known) return known;
     const ecr = parseEcrHost(host);
-    if (ecr) return accounts.has(ecr.account) ? "registry" : undefined;
-    return exact.get(host);
+    return ecr && accounts.has(ecr.account) ? "registry" : undefined;
   };
   const isLoopback = (host: string) => host === "localhost" || host === "::1" || host.startsWith("127.");
   const isGeneric = (host: string) => generic.has(host) || isLoopback(host);
@@ -55,7 +57,7 @@ export function createHostTable(world: World, extraHosts: readonly string[] = []
     isGeneric,
     isLoopback,
     isServed: (host) => isGeneric(host) || roomOf(host) !== undefined,
-    names: () => [...exact.keys(), ...ecrHostsOf(world)],
+    names: () => [...exact.keys()],
   };
 }
 

@@ -20,6 +20,7 @@ export interface RegistriesDeps {
   readonly world: World;
   readonly clock: Clock;
   readonly random: Random;
+  readonly ecr: Ecr;
   /** Puts something else in an authorizer's place: for tests that must see the demo fail. */
   readonly replaceAuthorizer?: (host: string, authorizer: Authorizer) => Authorizer;
 }
@@ -30,8 +31,6 @@ export interface Registries {
   list(): readonly Registry[];
   /** What ECR must know of its registries' content. */
   readonly contents: RepositoryContents;
-  /** Adds the registries behind ECR, which need it to judge requests. */
-  connect(ecr: Ecr): void;
   /** Access rules of a plain registry, by the world's name for it. */
   plain(name: string): PlainAuth | undefined;
   /** An image as a runtime that has it would list it. @throws ConfigurationError if no registry of the world has it */
@@ -47,6 +46,7 @@ export function createRegistries(deps: RegistriesDeps): Registries {
     plain.set(definition.name, auth);
     byHost.set(definition.host.toLowerCase(), createPlainRegistry(deps, definition, auth));
   }
+  for (const registry of createEcrRegistries(deps)) byHost.set(registry.host, registry);
   const find = (host: string) => byHost.get(host.toLowerCase()) ?? byHost.get(canonicalHost(host.toLowerCase()));
   const ofKey = (key: RepositoryKey) => byHost.get(renderEcrHost(key));
   return {
@@ -55,9 +55,6 @@ export function createRegistries(deps: RegistriesDeps): Registries {
     contents: {
       hasImages: (key) => hasImages(ofKey(key), key.name),
       clear: (key) => void ofKey(key)?.removeRepository(key.name),
-    },
-    connect(ecr) {
-      for (const registry of createEcrRegistries(deps, ecr)) byHost.set(registry.host, registry);
     },
     plain: (name) => plain.get(name),
     describeImage: (image) => describeImage(image, find),
@@ -96,11 +93,11 @@ function createPlainRegistry(deps: RegistriesDeps, definition: WorldRegistry, au
   return registry;
 }
 
-function createEcrRegistries(deps: RegistriesDeps, ecr: Ecr): readonly Registry[] {
+function createEcrRegistries(deps: RegistriesDeps): readonly Registry[] {
   return deps.world.accounts.flatMap((account) =>
     account.regions.map((region) => {
       const host = renderEcrHost({ account: account.id, region });
-      const auth = ecr.registryAuth({ account: account.id, region });
+      const auth = deps.ecr.registryAuth({ account: account.id, region });
       const registry = createRegistry({
         name: host,
         host,

@@ -9,6 +9,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Dialer } from "../shared/dial.ts";
 import { ConfigurationError } from "../shared/errors.ts";
 import type { EventSink } from "../shared/event.ts";
+import { type Lazy, lazy } from "../shared/lazy.ts";
 import { createUuid, type Random } from "../shared/random.ts";
 import { createSealer } from "../shared/seal.ts";
 import { createSts, type Sts } from "../sts/index.ts";
@@ -54,77 +55,122 @@ export interface Rooms {
   reset(): Promise<void>;
 }
 
-export async function createRooms(deps: RoomsDeps): Promise<Rooms> {
-  const { world, clock, random, dialer } = deps;
-  const issuers = createIssuers(deps);
-  const clusterIssuer = issuers.get(world.cluster.issuer);
-  if (!clusterIssuer)
-    throw new ConfigurationError(
-      `cluster.issuer ${world.cluster.issuer}: expected an issuer whose key this stack holds`,
-    );
-  const iam = createIam({ accounts: world.accounts.map((account) => account.iam), random, clock });
-  const sealer = createSealer(deps.sealingKey, random);
+/** Each room is made when it is first used; `reset` leaves alone what was never made. */
+export function createRooms(deps: RoomsDeps): Rooms {
+  const { world, clock, random, dialer, events } = deps;
+  const sealer = lazy(() => createSealer(deps.sealingKey, random));
+  const issuers = lazy(() => createIssuers(deps));
+  const iam = lazy(() => createIam({ accounts: world.accounts.map((account) => account.iam), random, clock }));
   const { httpIssuers, verifyThumbprints } = world.switches;
-  const sts = createSts({
-    iam,
-    clock,
-    random,
-    sealer,
-    dialer,
-    options: { httpIssuers, verifyThumbprints, defaultRegion: world.region },
-  });
-  const registries = createRegistries({ world, clock, random, ...pick(deps.options, "replaceAuthorizer") });
-  const ecr = createEcr({
-    iam,
-    sealer,
-    clock,
-    random,
-    accounts: world.accounts,
-    defaultRegion: world.region,
-    autoCreateRepositories: world.switches.autoCreateRepositories,
-    contents: registries.contents,
-  });
-  registries.connect(ecr);
+  const stsOptions = { httpIssuers, verifyThumbprints, defaultRegion: world.region };
+  const sts = lazy(() => createSts({ iam: iam(), clock, random, sealer: sealer(), dialer, options: stsOptions }));
+  const ecr: Lazy<Ecr> = lazy(() =>
+    createEcr({
+      iam: iam(),
+      sealer: sealer(),
+      clock,
+      random,
+      accounts: world.accounts,
+      defaultRegion: world.region,
+      autoCreateRepositories: world.switches.autoCreateRepositories,
+      contents: {
+        hasImages: (key) => registries().contents.hasImages(key),
+        clear: (key) => registries().contents.clear(key),
+      },
+    }),
+  );
+  const registries: Lazy<Registries> = lazy(() =>
+    createRegistries({ world, clock, random, ecr: ecr(), ...pick(deps.options, "replaceAuthorizer") }),
+  );
   const api = createApiClient(dialer, deps.controlKey);
-  const unregisteredIssuer = findUnregistered(world, issuers);
-  const tokens = createTokenMinter({ issuers, clusterIssuer, unregisteredIssuer, api, clock, random });
-  const apiServer = createApiServer({
-    objects: world.cluster.objects,
-    nodes: world.cluster.nodes.map(({ name }) => name),
-    issuer: clusterIssuer,
-    clock,
-    random,
-    adminToken: deps.controlKey,
-  });
-  const nodes = createStackNodes(deps, { apiServer, api, sts, registries, tokens });
-  const parts = { issuers, iam, sts, ecr, apiServer, registries, nodes, tokens, api };
-  return { ...parts, ...createChanges(parts) };
-}
-
-type Parts = Omit<Rooms, "rotateKey" | "putRepositoryAccess" | "reset">;
-
-function createChanges(parts: Parts): Pick<Rooms, "rotateKey" | "putRepositoryAccess" | "reset"> {
-  return {
-    async rotateKey(name, { alg, keepOld }) {
-      if (alg !== undefined && !isSigningAlg(alg))
-        throw new ControlError("BadRequest", `expected alg as a signing algorithm of JWTs, found "${alg}"`);
-      return parts.issuers.get(name)?.rotate(alg === undefined ? { keepOld } : { alg, keepOld });
+  const tokens = lazy(() => createStackTokens(deps, issuers(), api));
+  const apiServer = lazy(() => createStackApiServer(deps, clusterIssuer(world, issuers())));
+  const rooms: Omit<Rooms, "rotateKey" | "putRepositoryAccess" | "reset" | "nodes"> = {
+    api,
+    get issuers() {
+      return issuers();
     },
+    get iam() {
+      return iam();
+    },
+    get sts() {
+      return sts();
+    },
+    get ecr() {
+      return ecr();
+    },
+    get registries() {
+      return registries();
+    },
+    get tokens() {
+      return tokens();
+    },
+    get apiServer() {
+      return apiServer();
+    },
+  };
+  const nodes = createStackNodes({ ...deps, events }, rooms);
+  const made = () => [
+    ...(issuers.peek()?.values() ?? []),
+    iam.peek(),
+    sts.peek(),
+    ecr.peek(),
+    registries.peek(),
+    apiServer.peek(),
+  ];
+  const changes: Pick<Rooms, "rotateKey" | "putRepositoryAccess" | "reset" | "nodes"> = {
+    nodes,
+    rotateKey: async (name, request) => issuers().get(name)?.rotate(parseRotation(request)),
     putRepositoryAccess(name, repository, access) {
-      const registry = parts.registries.plain(name);
+      const registry = registries().plain(name);
       registry?.setRepository(repository, parseRepositoryAccess(access));
       return registry !== undefined;
     },
     async reset() {
-      await parts.nodes.reset();
-      for (const issuer of parts.issuers.values()) issuer.reset();
-      parts.iam.reset();
-      parts.sts.reset();
-      parts.ecr.reset();
-      parts.registries.reset();
-      parts.apiServer.reset();
+      await nodes.reset();
+      for (const room of made()) room?.reset();
     },
   };
+  return Object.defineProperties(rooms, Object.getOwnPropertyDescriptors(changes)) as Rooms;
+}
+
+function parseRotation({ alg, keepOld }: { alg?: string; keepOld: boolean }): Parameters<Issuer["rotate"]>[0] {
+  if (alg === undefined) return { keepOld };
+  if (isSigningAlg(alg)) return { alg, keepOld };
+  throw new ControlError("BadRequest", `expected alg as a signing algorithm of JWTs, found "${alg}"`);
+}
+
+function clusterIssuer(world: World, issuers: ReadonlyMap<string, Issuer>): Issuer {
+  const issuer = issuers.get(world.cluster.issuer);
+  if (issuer) return issuer;
+  throw new ConfigurationError(`cluster.issuer ${world.cluster.issuer}: expected an issuer whose key this stack holds`);
+}
+
+function createStackTokens(
+  { world, clock, random }: RoomsDeps,
+  issuers: ReadonlyMap<string, Issuer>,
+  api: ApiClient,
+): TokenMinter {
+  const unregisteredIssuer = findUnregistered(world, issuers);
+  return createTokenMinter({
+    issuers,
+    clusterIssuer: clusterIssuer(world, issuers),
+    unregisteredIssuer,
+    api,
+    clock,
+    random,
+  });
+}
+
+function createStackApiServer({ world, clock, random, controlKey }: RoomsDeps, issuer: Issuer): ApiServer {
+  return createApiServer({
+    objects: world.cluster.objects,
+    nodes: world.cluster.nodes.map(({ name }) => name),
+    issuer,
+    clock,
+    random,
+    adminToken: controlKey,
+  });
 }
 
 function createStackNodes(

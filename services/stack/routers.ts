@@ -6,6 +6,7 @@ import { createOidcRouter } from "../oidc/index.ts";
 import { createRegistryRouter } from "../registry/index.ts";
 import { type MovableClock, systemClock } from "../shared/clock.ts";
 import type { EventSink } from "../shared/event.ts";
+import { lazy } from "../shared/lazy.ts";
 import type { Random } from "../shared/random.ts";
 import { createStsRouter } from "../sts/index.ts";
 import type { HostRoom } from "./hosts.ts";
@@ -20,14 +21,18 @@ export interface RoutersDeps {
   readonly events: EventSink;
 }
 
-/** One router per room that is reached over HTTP. */
-export function createRouters({ world, rooms, ...base }: RoutersDeps): Readonly<Record<HostRoom, RequestHandler>> {
-  const { apiServer, ecr, sts, registries, issuers } = rooms;
+/** One router per room that is reached over HTTP, made with its room when the first request comes. */
+export function createRouters({
+  world,
+  rooms,
+  ...base
+}: RoutersDeps): Readonly<Record<HostRoom, () => RequestHandler>> {
+  const defaultRegion = world.region;
   return {
-    oidc: createOidcRouter({ ...base, issuers: [...issuers.values()] }),
-    apiserver: createApiServerRouter({ ...base, apiServer }),
-    sts: createStsRouter({ ...base, sts, systemClock, defaultRegion: world.region }),
-    ecr: createEcrRouter({ ...base, ecr, resolver: sts.resolver, systemClock }),
-    registry: createRegistryRouter({ ...base, registries }),
+    oidc: lazy(() => createOidcRouter({ ...base, issuers: [...rooms.issuers.values()] })),
+    apiserver: lazy(() => createApiServerRouter({ ...base, apiServer: rooms.apiServer })),
+    sts: lazy(() => createStsRouter({ ...base, sts: rooms.sts, systemClock, defaultRegion })),
+    ecr: lazy(() => createEcrRouter({ ...base, ecr: rooms.ecr, resolver: rooms.sts.resolver, systemClock })),
+    registry: lazy(() => createRegistryRouter({ ...base, registries: rooms.registries })),
   };
 }

@@ -5,6 +5,7 @@ import { MovableClock, systemClock } from "../shared/clock.ts";
 import { createDialer, type Dialer } from "../shared/dial.ts";
 import { startEdge } from "../shared/edge.ts";
 import { ConfigurationError } from "../shared/errors.ts";
+import { lazy } from "../shared/lazy.ts";
 import { systemRandom } from "../shared/random.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../shared/tls.ts";
 import { type DataDirectory, openDataDirectory } from "./data-dir.ts";
@@ -13,7 +14,7 @@ import { createHostTable, ecrHostsOf, type HostTable } from "./hosts.ts";
 import { redactWorld } from "./redacted-world.ts";
 import { createRooms, type Rooms } from "./rooms.ts";
 import { createRouters } from "./routers.ts";
-import { createRoutes } from "./routes.ts";
+import { createRoute } from "./routes.ts";
 import { loadWorld } from "./seed.ts";
 import { OPTION_NAMES, type StackOptions } from "./stack-options.ts";
 import type { World } from "./types.ts";
@@ -107,16 +108,12 @@ async function start(world: World, directory: DataDirectory, options: StackOptio
   };
   const controller = createController({ world, rooms, hosts, ca, directory, env });
   const isLoopback = hosts.isLoopback(host);
-  const control = createControlRouter({
-    stack: controller,
-    log: events,
-    clock,
-    ...(isLoopback ? {} : { requiredKey: controlKey }),
-  });
+  const requiredKey = isLoopback ? {} : { requiredKey: controlKey };
+  const control = lazy(() => createControlRouter({ stack: controller, log: events, clock, ...requiredKey }));
   const routers = createRouters({ world, rooms, clock, random, events });
   if (options.tls) at.caPem = await ca.caPem();
-  const routes = createRoutes(world, hosts, { ...routers, control });
-  const edge = await startEdge({ address: host, port: options.port ?? 0, routes, certificates: ca });
+  const route = createRoute(world, hosts, { ...routers, control });
+  const edge = await startEdge({ address: host, port: options.port ?? 0, route, certificates: ca });
   const authority = `${isLoopback ? "127.0.0.1" : host}:${edge.port}`;
   at.endpoints = {
     http: `http://${authority}`,
@@ -191,14 +188,16 @@ function createController(from: {
     services: () => Object.fromEntries(ROOMS.map((room) => [room, "ok"])),
     caPem: () => ca.caPem(),
     environment: env,
-    issuers: [...rooms.issuers.values()].map((issuer) => ({
-      name: issuer.name,
-      url: issuer.url,
-      alg: issuer.alg,
-      keys: () => issuer.keys(),
-      rotate: ({ alg, keepOld }) => rooms.rotateKey(issuer.name, { keepOld, ...(alg === undefined ? {} : { alg }) }),
-      withdraw: (kid) => issuer.withdraw(kid),
-    })),
+    get issuers() {
+      return [...rooms.issuers.values()].map((issuer) => ({
+        name: issuer.name,
+        url: issuer.url,
+        alg: issuer.alg,
+        keys: () => issuer.keys(),
+        rotate: (request: { alg?: string; keepOld: boolean }) => rooms.rotateKey(issuer.name, request),
+        withdraw: (kid: string) => issuer.withdraw(kid),
+      }));
+    },
     mintToken: (issuer, request) => rooms.tokens.mint(issuer, request),
     nodes: rooms.nodes,
     world: () => redactWorld(world),
