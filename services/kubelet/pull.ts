@@ -18,7 +18,7 @@ export interface PullOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Layers fetched at a time, as containerd's CRI plugin does. */
+/** Blobs fetched at a time, as containerd's CRI plugin does. */
 const PARALLEL_BLOBS = 3;
 const MANIFEST_LIMIT_BYTES = 4 << 20;
 const ACCEPT_MANIFEST = `${MANIFEST_TYPES.join(", ")}, */*`;
@@ -88,10 +88,9 @@ async function fetchImage(context: FetchContext, target: Descriptor): Promise<Ru
   }
   if (manifest.kind === "index") throw new RegistryPullError("pull-failed", "an index inside an index");
   const { config, layers } = manifest;
-  await fetchBlob(context, config);
-  const waiting = [...layers];
+  const waiting = [config, ...layers];
   const worker = async () => {
-    for (let layer = waiting.shift(); layer; layer = waiting.shift()) await fetchBlob(context, layer);
+    for (let blob = waiting.shift(); blob; blob = waiting.shift()) await fetchBlob(context, blob);
   };
   await Promise.all(Array.from({ length: PARALLEL_BLOBS }, worker));
   const size = bytes.length + config.size + layers.reduce((sum, layer) => sum + layer.size, 0);

@@ -6,8 +6,25 @@ export interface Random {
   bytes(length: number): Buffer;
 }
 
+/** Small requests (ids, nonces) are served from a pool: one system call for many of them. */
+const POOL_BYTES = 8192;
+const POOLED_BYTES = 64;
+
 /** The system's generator. */
-export const systemRandom: Random = { bytes: randomBytes };
+export const systemRandom: Random = createSystemRandom();
+
+function createSystemRandom(): Random {
+  let pool = Buffer.alloc(0);
+  return {
+    bytes(length) {
+      if (length > POOLED_BYTES) return randomBytes(length);
+      if (pool.length < length) pool = randomBytes(POOL_BYTES);
+      const taken = pool.subarray(0, length); // a fresh pool replaces the old one, so no byte is given out twice
+      pool = pool.subarray(length);
+      return taken;
+    },
+  };
+}
 
 /** A reproducible generator (SHA-256 in counter mode) for tests and seeds; not for secrets. */
 export function createSeededRandom(seed: string): Random {
