@@ -69,6 +69,14 @@ describe("the edge", () => {
     await edge.close();
   });
 
+  it("listens on further ports, or on none if one of them is taken", async () => {
+    const edge = await startEdge({ address: "127.0.0.1", port: 0, morePorts: [0], route, certificates });
+    expect((await ask(http, { port: edge.port, path: "/v2/" })).status).toBe(200);
+    const taken = startEdge({ address: "127.0.0.1", port: 0, morePorts: [edge.port], route, certificates });
+    await expect(taken).rejects.toMatchObject({ message: expect.stringContaining("EADDRINUSE") });
+    await edge.close();
+  });
+
   it("has no certificate for a foreign name", async () => {
     const edge = await start();
     const ca = await certificates.caPem();

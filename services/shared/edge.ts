@@ -22,6 +22,8 @@ export interface EdgeOptions {
   readonly address: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** Further ports, such as 443 and 80 inside a container; all of them speak both protocols. */
+  readonly morePorts?: readonly number[];
   /** The room's router for a request; undefined for what this stack does not answer (421). */
   route(request: EdgeRequest): RequestHandler | undefined;
   readonly certificates: CertificateAuthority;
@@ -59,7 +61,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const silent = new Set<Socket>(); // no byte seen yet: neither http nor https
   let secure: Promise<https.Server> | undefined;
 
-  const listener = net.createServer({ noDelay: true }, (socket) => {
+  const accept = (socket: Socket): void => {
     sockets.add(socket);
     silent.add(socket);
     socket.once("close", () => sockets.delete(socket) && silent.delete(socket));
@@ -75,14 +77,22 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
         () => socket.destroy(),
       );
     });
-  });
+  };
 
-  await listen(listener, options);
-  const address = listener.address() as AddressInfo;
+  const listeners: net.Server[] = [];
+  const stopListening = () => Promise.all(listeners.map((one) => new Promise((resolve) => one.close(resolve))));
+  try {
+    for (const port of [options.port, ...(options.morePorts ?? [])]) {
+      listeners.push(await listen(accept, { address: options.address, port }));
+    }
+  } catch (error) {
+    await stopListening();
+    throw error;
+  }
   return {
-    port: address.port,
+    port: (listeners[0]?.address() as AddressInfo).port,
     async close() {
-      const closed = new Promise((resolve) => listener.close(resolve));
+      const closed = stopListening();
       for (const socket of silent) socket.destroy();
       plain.close(); // closes idle connections
       (await secure?.catch(() => undefined))?.close();
@@ -100,7 +110,8 @@ function hand(server: net.Server, socket: Socket): void {
   socket.resume();
 }
 
-function listen(listener: net.Server, options: EdgeOptions): Promise<void> {
+function listen(accept: (socket: Socket) => void, options: { address: string; port: number }): Promise<net.Server> {
+  const listener = net.createServer({ noDelay: true }, accept);
   return new Promise((resolve, reject) => {
     listener.once("error", (cause: NodeJS.ErrnoException) => {
       const where = `${options.address}:${options.port}`;
@@ -114,7 +125,7 @@ function listen(listener: net.Server, options: EdgeOptions): Promise<void> {
         new ConfigurationError(`cannot listen on ${where}: ${cause.message}`, { cause, ...(hint ? { hint } : {}) }),
       );
     });
-    listener.listen({ host: options.address, port: options.port }, resolve);
+    listener.listen({ host: options.address, port: options.port }, () => resolve(listener));
   });
 }
 

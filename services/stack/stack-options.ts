@@ -11,6 +11,8 @@ export interface StackOptions {
   readonly host?: string;
   /** 0 (the default) takes a free port. */
   readonly port?: number;
+  /** Further ports, such as 443 and 80 inside a container. */
+  readonly morePorts?: readonly number[];
   /** Further host names that this stack answers to by request shape, a container's alias for instance. */
   readonly hosts?: readonly string[];
   /** Where the CA, keys and the nodes' files are; a temporary folder unless told. */
@@ -37,6 +39,7 @@ const OPTIONS: Readonly<Record<keyof StackOptions, true>> = {
   world: true,
   host: true,
   port: true,
+  morePorts: true,
   hosts: true,
   dataDir: true,
   controlKey: true,

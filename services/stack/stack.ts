@@ -113,7 +113,8 @@ async function start(world: World, directory: DataDirectory, options: StackOptio
   const routers = createRouters({ world, rooms, clock, random, events });
   if (options.tls) at.caPem = await ca.caPem();
   const route = createRoute(world, hosts, { ...routers, control });
-  const edge = await startEdge({ address: host, port: options.port ?? 0, route, certificates: ca });
+  const { port = 0, morePorts = [] } = options;
+  const edge = await startEdge({ address: host, port, morePorts, route, certificates: ca });
   const authority = `${isLoopback ? "127.0.0.1" : host}:${edge.port}`;
   at.endpoints = {
     http: `http://${authority}`,
