@@ -79,18 +79,19 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     });
   };
 
-  const listeners: net.Server[] = [];
+  const { address } = options;
+  const first = await listen(accept, { address, port: options.port });
+  const { port } = first.address() as AddressInfo;
+  const listeners = [first];
   const stopListening = () => Promise.all(listeners.map((one) => new Promise((resolve) => one.close(resolve))));
   try {
-    for (const port of [options.port, ...(options.morePorts ?? [])]) {
-      listeners.push(await listen(accept, { address: options.address, port }));
-    }
+    for (const more of options.morePorts ?? []) listeners.push(await listen(accept, { address, port: more }));
   } catch (error) {
     await stopListening();
     throw error;
   }
   return {
-    port: (listeners[0]?.address() as AddressInfo).port,
+    port,
     async close() {
       const closed = stopListening();
       for (const socket of silent) socket.destroy();
