@@ -1,6 +1,7 @@
 // The HTTP side: host `kubernetes.default.svc` and the shapes /api, /apis, /.well-known, /openid.
 import { type NextFunction, type Request, type Response, Router } from "express";
 import type { Clock } from "../shared/clock.ts";
+import { ProtocolError } from "../shared/errors.ts";
 import type { EventSink } from "../shared/event.ts";
 import { drain, eventOf, rawPath, readBytes, requestScope } from "../shared/http.ts";
 import type { Random } from "../shared/random.ts";
@@ -87,6 +88,7 @@ function renderRefusal(error: unknown, request: Request, response: Response, _ne
   const event = eventOf(response);
   event.decision = "deny";
   event.reason = because;
+  if (error instanceof ProtocolError && code < 500) event.notes = { because: error.message, ...event.notes };
   if (code === 500) event.notes = { ...event.notes, cause: error instanceof Error ? error.name : typeof error };
   drain(request);
   response.statusCode = code;

@@ -103,5 +103,5 @@ function report(call: EcrCall, decision: Decision, resource: string): void {
   event.decision = decision.effect;
   event.reason = decision.reason;
   event.decidedBy = decision.decidedBy;
-  event.notes = { ...event.notes, outcomes: decision.outcomes };
+  event.notes = { ...event.notes, because: decision.because, outcomes: decision.outcomes };
 }

@@ -4,6 +4,7 @@ import type { CredentialResolver } from "../shared/aws/credential-resolver.ts";
 import { JSON_CONTENT_TYPE, parseJsonCall, renderJsonAnswer } from "../shared/aws/json.ts";
 import { verifySignature } from "../shared/aws/sigv4.ts";
 import type { Clock } from "../shared/clock.ts";
+import { ProtocolError } from "../shared/errors.ts";
 import type { EventDraft, EventSink } from "../shared/event.ts";
 import { drain, eventOf, readBytes, requestIdOf, requestScope } from "../shared/http.ts";
 import type { Random } from "../shared/random.ts";
@@ -86,6 +87,7 @@ function refuse(request: Request, response: Response, error: unknown): void {
   const rendered = renderError(error);
   // A policy's own reason says more than "not authorized".
   if (event.decision !== "deny") event.reason = rendered.reason;
+  if (error instanceof ProtocolError) event.notes = { because: error.message, ...event.notes };
   event.decision = "deny";
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof Error) event.notes = { ...event.notes, cause: cause.message };

@@ -106,7 +106,7 @@ function authorize(request: AuthorizationRequest, host: EcrHost, deps: AccessDep
     { principal: detail.principal, action, repository, context: request.context },
     deps,
   );
-  const { effect, reason, decidedBy, outcomes } = decision;
+  const { effect, reason, decidedBy, because, outcomes } = decision;
   const resource = renderRepositoryArn(repository);
-  return { effect, reason, decidedBy, outcomes, resource, ...(effect === "deny" ? { message } : {}) };
+  return { effect, reason, decidedBy, because, outcomes, resource, ...(effect === "deny" ? { message } : {}) };
 }

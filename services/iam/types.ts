@@ -84,6 +84,8 @@ export interface Decision {
   readonly reason: DecisionReason;
   /** The deciding statement as `<policy>#<statement>`; for an implicit deny what was closest, or `no statement`. */
   readonly decidedBy: string;
+  /** What that statement, or the lack of one, says about this request in a sentence: expected and found. */
+  readonly because: string;
   /** Every statement looked at, in order. */
   readonly outcomes: readonly StatementOutcome[];
 }

@@ -56,7 +56,9 @@ function isAllowed(arrival: RegistryArrival, operation: RegistryOperation, calle
   event.reason = decision.reason;
   event.decidedBy = decision.decidedBy;
   if (decision.resource !== undefined) event.resource = decision.resource;
-  if (decision.outcomes !== undefined) event.notes = { ...event.notes, outcomes: decision.outcomes };
+  const { because, outcomes } = decision;
+  if (because !== undefined) event.notes = { ...event.notes, because };
+  if (outcomes !== undefined) event.notes = { ...event.notes, outcomes };
   if (decision.effect === "allow") return true;
   if (caller.principal.anonymous) {
     refuseCredentials(arrival, "no-credentials", undefined);

@@ -154,6 +154,7 @@ function answerError(arrival: Arrival, error: unknown): void {
   event.decision = "deny";
   event.reason = refusal.refusal;
   event.decidedBy = "registry";
+  event.notes = { ...event.notes, because: refusal.message };
   if (refusal.refusal === "internal") event.notes = { ...event.notes, error: redact(String(error)) };
   if (response.headersSent) response.destroy();
   else answerRefusal(targetOf(arrival), refusal);

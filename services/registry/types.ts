@@ -51,6 +51,8 @@ export interface AccessDecision {
   readonly effect: "allow" | "deny";
   readonly reason: string;
   readonly decidedBy: string;
+  /** For the event: expected and found, in a sentence. Never shown to the caller. */
+  readonly because?: string;
   readonly message?: string;
   readonly resource?: string;
   readonly outcomes?: unknown;

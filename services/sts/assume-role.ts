@@ -88,7 +88,7 @@ function decide(call: StsCall, question: Question, deps: AssumeRoleDeps): Role {
     event.decision = decision.effect;
     event.reason = decision.reason;
     event.decidedBy = decision.decidedBy;
-    event.notes = { ...event.notes, outcomes: decision.outcomes };
+    event.notes = { ...event.notes, because: decision.because, outcomes: decision.outcomes };
     if (decision.effect === "deny") throw denial(question, action, call);
   }
   return role;

@@ -145,7 +145,7 @@ function decideTrust(question: TrustQuestion, deps: WebIdentityDeps): Role {
   event.decision = decision.effect;
   event.reason = decision.reason;
   event.decidedBy = decision.decidedBy;
-  event.notes = { ...event.notes, outcomes: decision.outcomes };
+  event.notes = { ...event.notes, because: decision.because, outcomes: decision.outcomes };
   const role = deps.iam.findRole(asked.roleArn);
   if (decision.effect === "deny" || !role) throw new StsError("not-authorized", NOT_AUTHORIZED);
   const warning = findMissingSubjectCondition(role, provider.arn);

@@ -70,7 +70,7 @@ export function decideCombination(answers: PolicyAnswers): Decision {
   }
   if (isTrust || !sameAccount) return decide(byResource, resource);
   return isRoot && !identity.allow
-    ? { effect: "allow", reason: "allowed-as-root", decidedBy: "no statement", outcomes }
+    ? renderUndecided("allow", "allowed-as-root", outcomes)
     : decide("allowed-by-identity-policy", identity);
 }
 
@@ -82,8 +82,28 @@ export function renderDecision(
 ): Decision {
   const allowed = reason.startsWith("allowed-");
   const decisive = allowed ? answer.allow : (answer.deny ?? findClosest(answer.outcomes));
-  const decidedBy = decisive ? `${decisive.policy}#${decisive.statement}` : "no statement";
-  return { effect: allowed ? "allow" : "deny", reason, decidedBy, outcomes };
+  const effect = allowed ? "allow" : "deny";
+  if (!decisive) return renderUndecided(effect, reason, outcomes);
+  const { policy, statement, because } = decisive;
+  return { effect, reason, decidedBy: `${policy}#${statement}`, because, outcomes };
+}
+
+const UNDECIDED: Partial<Record<DecisionReason, string>> = {
+  "no-such-role": "expected a role that exists, found none of this name",
+  "no-such-principal": "expected a caller that still exists, found one that was deleted or recreated",
+  "no-resource-policy-allows": "expected a policy of the resource that allows it, found none",
+  "no-identity-policy-allows": "expected an identity policy that allows it, found none",
+  "allowed-as-root": "the account's root may do everything in it",
+};
+
+/** A decision that no statement made. */
+export function renderUndecided(
+  effect: Decision["effect"],
+  reason: DecisionReason,
+  outcomes: readonly StatementOutcome[] = [],
+): Decision {
+  const because = UNDECIDED[reason] ?? "no statement speaks of it";
+  return { effect, reason, decidedBy: "no statement", because, outcomes };
 }
 
 function findLimit(

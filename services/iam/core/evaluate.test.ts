@@ -637,6 +637,7 @@ describe("a web identity", () => {
       effect: "deny",
       reason: "no-such-role",
       decidedBy: "no statement",
+      because: "expected a role that exists, found none of this name",
       outcomes: [],
     });
   });

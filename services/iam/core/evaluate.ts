@@ -1,7 +1,7 @@
 // The decision: who may do what, and which statement says so. Pure; every fact comes in as an argument.
 import type { AwsPrincipal } from "../../shared/aws/principal.ts";
 import type { AccessRequest, Decision, Policy, RequestContext, Role, WebIdentityRequest } from "../types.ts";
-import { decideCombination, evaluatePolicies, renderDecision } from "./combine.ts";
+import { decideCombination, evaluatePolicies, renderDecision, renderUndecided } from "./combine.ts";
 import { createAccessFacts, createTrustFacts } from "./facts.ts";
 import type { PrincipalMatch, Question } from "./statement.ts";
 
@@ -22,7 +22,7 @@ export interface AccessFacts {
 /** Identity, boundary, session and resource policies together (spec aws 3.4). */
 export function decideAccess(request: AccessRequest, facts: AccessFacts): Decision {
   const { principal } = request;
-  if (!facts.known) return { effect: "deny", reason: "no-such-principal", decidedBy: "no statement", outcomes: [] };
+  if (!facts.known) return renderUndecided("deny", "no-such-principal");
   const question: Question = {
     action: request.action,
     resource: request.resource,
@@ -48,7 +48,7 @@ export function decideWebIdentity(
   facts: { readonly role: Role | undefined; readonly context?: (() => RequestContext) | undefined },
 ): Decision {
   const { role, context } = facts;
-  if (!role) return { effect: "deny", reason: "no-such-role", decidedBy: "no statement", outcomes: [] };
+  if (!role) return renderUndecided("deny", "no-such-role");
   const account = role.accountId;
   const questions = request.actions.map(
     (action): Question => ({
@@ -72,7 +72,7 @@ export function decideWebIdentity(
   const missing = groups.find((group) => !group.allow);
   if (missing) return renderDecision("no-trust-policy-allows", missing, outcomes);
   const [first] = groups;
-  if (!first) return { effect: "deny", reason: "no-trust-policy-allows", decidedBy: "no statement", outcomes };
+  if (!first) return renderUndecided("deny", "no-trust-policy-allows", outcomes);
   return renderDecision("allowed-by-trust-policy", first, outcomes);
 }
 
