@@ -7,7 +7,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RequestHandler } from "express";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type EdgeRequest, startEdge } from "./edge.ts";
 import { systemRandom } from "./random.ts";
@@ -30,7 +30,13 @@ const echo: RequestHandler = (request, response) => {
 };
 
 const refuser: RequestHandler = (_request, response) => void response.writeHead(401).end();
+const passer: RequestHandler = (_request, _response, next) => next();
+const thrower: RequestHandler = () => {
+  throw new Error(`no good: Bearer ${"s".repeat(40)}`);
+};
 const route = ({ host, path }: EdgeRequest) => {
+  if (path === "/pass") return passer;
+  if (path === "/throw") return thrower;
   if (host === "sts.test" || path.startsWith("/v2/")) return echo;
   return path === "/refuse" ? refuser : undefined;
 };
@@ -118,6 +124,41 @@ describe("the edge", () => {
       });
     expect(await expectContinue("/refuse")).toBe("401");
     expect(await expectContinue("/v2/x")).toBe("continue");
+    await edge.close();
+  });
+
+  it("takes absolute targets as if they had come in origin form, with the target's host", async () => {
+    const edge = await start();
+    const statusOf = async (path: string) => (await ask(http, { port: edge.port, path })).status;
+    expect(await statusOf("http://sts.test:80/any")).toBe(200);
+    expect(await statusOf("HTTPS://sts.test?Action=x")).toBe(200);
+    expect(await statusOf("http://other.test/any")).toBe(421);
+    expect(await statusOf("http://other.test/v2/")).toBe(200);
+    expect(await statusOf("http://user@sts.test/any")).toBe(421);
+    await edge.close();
+  });
+
+  it("refuses two hosts in one request", async () => {
+    const edge = await start();
+    const statusOf = async (hosts: string) => {
+      const socket = net.connect(edge.port, "127.0.0.1");
+      socket.end(`GET /v2/ HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+      return (await socket.setEncoding("utf8").toArray()).join("").slice(9, 12);
+    };
+    expect(await statusOf("Host: sts.test\r\n")).toBe("200");
+    expect(await statusOf("Host: sts.test\r\nHost: sts.test\r\n")).toBe("400");
+    await edge.close();
+  });
+
+  it("answers in its own words what no room answers, and keeps failures to itself", async () => {
+    const edge = await start();
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    const missing = await ask(http, { port: edge.port, path: "/pass" });
+    expect([missing.status, JSON.parse(missing.text).error]).toEqual([404, "not found"]);
+    const failed = await ask(http, { port: edge.port, path: "/throw" });
+    expect(failed).toEqual({ status: 500, text: '{"error":"internal error"}' });
+    expect(logged).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^Error: no good: Bearer <sha256:/));
+    logged.mockRestore();
     await edge.close();
   });
 

@@ -3,8 +3,10 @@ import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import https from "node:https";
 import net, { type AddressInfo, type Socket } from "node:net";
 import { createSecureContext, type SecureContext } from "node:tls";
-import express, { type RequestHandler } from "express";
+import express, { type ErrorRequestHandler, type RequestHandler, type Response } from "express";
 import { ConfigurationError } from "./errors.ts";
+import { redact } from "./redact.ts";
+import { hasOneHost, settleTarget } from "./request-target.ts";
 import type { CertificateAuthority, ServerCertificate } from "./tls.ts";
 
 /** What routing may look at: nothing of the body is read yet. */
@@ -178,20 +180,37 @@ function createApp(route: EdgeOptions["route"]): http.RequestListener {
   app.set("query parser", false);
   app.use((request, response, next) => {
     const seen = describe(request);
+    if (!hasOneHost(request)) return refuse(response, 400, "bad request", { expected: "one Host", found: "several" });
     const router = route(seen);
-    if (router) router(request, response, next);
-    else refuse(seen, response);
+    if (router) return void router(request, response, next);
+    const expected = "a host name or request shape that this stack answers for";
+    refuse(response, 421, "misdirected request", { expected, found: nameRequest(seen) });
   });
-  return app;
+  app.use((request, response) => {
+    const expected = "a path that the service of this host name has";
+    refuse(response, 404, "not found", { expected, found: nameRequest(describe(request)) });
+  });
+  app.use(answerFailure);
+  return (request, response) => {
+    settleTarget(request);
+    app(request, response);
+  };
 }
 
-function refuse(seen: EdgeRequest, response: express.Response): void {
-  response.status(421).json({
-    error: "misdirected request",
-    expected: "a host name or request shape that this stack answers for",
-    found: `${seen.method} ${seen.path} on host ${seen.host || "(none)"}`,
-  });
+function refuse(response: Response, status: number, error: string, facts: { expected: string; found: string }): void {
+  response.status(status).json({ error, ...facts });
 }
+
+function nameRequest({ method, path, host }: EdgeRequest): string {
+  return `${method} ${path} on host ${host || "(none)"}`;
+}
+
+/** What no room turned into its own words: the log has the whole of it, the caller hears nothing of our insides. */
+const answerFailure: ErrorRequestHandler = (error, _request, response, _next) => {
+  console.error(redact(error instanceof Error ? String(error.stack) : String(error)));
+  if (response.headersSent) response.destroy();
+  else response.status(500).json({ error: "internal error" });
+};
 
 function describe(request: IncomingMessage): EdgeRequest {
   const url = request.url ?? "/";
