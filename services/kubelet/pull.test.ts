@@ -36,7 +36,7 @@ async function startRegistry(handle: Handler) {
   const dialer = createDialer({
     resolve: () => ({ address: "127.0.0.1", port, tls: false }),
     ca: () => "",
-    outsideNetwork: false,
+    mayLeave: () => false,
   });
   const pull = (login?: { username: string; password: string }) =>
     pullImage({ image: "reg.example/app:1", login, runtime: new Runtime(), dialer, traceparent: () => "00-x" }).finally(

@@ -6,10 +6,10 @@ import { drain, eventOf, rawPath, requestScope } from "../shared/http.ts";
 import type { Random } from "../shared/random.ts";
 import { createEksDiscoveryDocument, issuerBase } from "./core/discovery.ts";
 import { OidcError, renderOidcError } from "./errors.ts";
-import type { Issuer } from "./types.ts";
+import type { PublishedIssuer } from "./types.ts";
 
 export interface OidcRouterOptions {
-  readonly issuers: readonly Issuer[];
+  readonly issuers: readonly PublishedIssuer[];
   readonly clock: Clock;
   readonly random: Random;
   readonly events: EventSink;
@@ -18,11 +18,11 @@ export interface OidcRouterOptions {
 interface Operation {
   readonly name: string;
   readonly contentType: string;
-  answer(issuer: Issuer): Promise<unknown>;
+  answer(issuer: PublishedIssuer): Promise<unknown>;
 }
 
 interface Document {
-  readonly issuer: Issuer;
+  readonly issuer: PublishedIssuer;
   readonly operation: Operation;
 }
 
@@ -65,7 +65,7 @@ export function createOidcRouter(options: OidcRouterOptions): Router {
 }
 
 // Issuers do not change while the stack runs (their keys do), so each document has one line in a table.
-function createDocumentTable(issuers: readonly Issuer[]): ReadonlyMap<string, Document> {
+function createDocumentTable(issuers: readonly PublishedIssuer[]): ReadonlyMap<string, Document> {
   const table = new Map<string, Document>();
   for (const issuer of issuers) {
     const { hostname, pathname } = new URL(issuerBase(issuer.url));

@@ -42,6 +42,13 @@ export interface DiscoveryDocument {
   readonly id_token_signing_alg_values_supported: readonly string[];
 }
 
+/** What an issuer publishes: all that a verifier ever sees of it. */
+export interface PublishedIssuer {
+  readonly url: string;
+  jwks(): Promise<{ readonly keys: readonly unknown[] }>;
+  discovery(jwksUri: string): DiscoveryDocument;
+}
+
 /** A token to be minted. What is left out is filled in by the issuer: `iss`, `iat`, `nbf`, `exp`, `jti`. */
 export interface MintRequest {
   readonly subject?: string;

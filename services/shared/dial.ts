@@ -39,8 +39,8 @@ export interface DialerOptions {
   resolve(host: string): DialTarget | undefined;
   /** The CA of the stack, PEM; read when TLS is first used. */
   ca(): string;
-  /** True lets foreign names go to the network. */
-  readonly outsideNetwork: boolean;
+  /** Whether this foreign name may be dialled on the network. */
+  mayLeave(host: string): boolean;
 }
 
 /** A dialer that keeps connections alive; the `Host` header and the TLS server name stay the real name. */
@@ -50,7 +50,7 @@ export function createDialer(options: DialerOptions): Dialer {
   return {
     request(input, request = {}) {
       const url = new URL(input);
-      const target = options.resolve(url.hostname) ?? outside(url, options.outsideNetwork);
+      const target = options.resolve(url.hostname) ?? outside(url, options.mayLeave(url.hostname));
       const settings: https.RequestOptions = {
         host: target.address,
         port: target.port,

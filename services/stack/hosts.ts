@@ -1,7 +1,7 @@
 // Which host names this stack answers for, and which room each belongs to (design 4, spec aws 1.7). Pure.
 import { parseEcrHost } from "../shared/aws/registry-host.ts";
 import type { EdgeRequest } from "../shared/edge.ts";
-import type { World } from "./types.ts";
+import type { World, WorldIssuer } from "./types.ts";
 
 export type HostRoom = "oidc" | "apiserver" | "sts" | "ecr" | "registry";
 
@@ -32,7 +32,7 @@ export interface HostTable {
 export function createHostTable(world: World, extraHosts: readonly string[] = []): HostTable {
   const exact = new Map<string, HostRoom>(API_SERVER_HOSTS.map((host) => [host, "apiserver"]));
   for (const issuer of world.issuers)
-    if (!issuer.foreign) exact.set(new URL(issuer.url).hostname.toLowerCase(), "oidc");
+    if (isPublishedHere(issuer)) exact.set(new URL(issuer.url).hostname.toLowerCase(), "oidc");
   for (const registry of world.registries) exact.set(registry.host.toLowerCase().replace(/:\d+$/, ""), "registry");
   exact.set("sts.amazonaws.com", "sts");
   for (const region of regionsOf(world)) {
@@ -63,6 +63,11 @@ export function createHostTable(world: World, extraHosts: readonly string[] = []
 
 function regionsOf(world: World): ReadonlySet<string> {
   return new Set([world.region, ...world.accounts.flatMap((account) => account.regions)]);
+}
+
+/** Our own issuers, and foreign ones whose key set was uploaded; those trusted by fetch publish elsewhere. */
+export function isPublishedHere({ foreign }: WorldIssuer): boolean {
+  return !foreign || "jwks" in foreign;
 }
 
 /** The registry host of every account in each of its regions. */

@@ -2,7 +2,7 @@
 import type { RequestHandler } from "express";
 import { createApiServerRouter } from "../apiserver/index.ts";
 import { createEcrRouter } from "../ecr/index.ts";
-import { createOidcRouter } from "../oidc/index.ts";
+import { createOidcRouter, createUploadedIssuer, type PublishedIssuer } from "../oidc/index.ts";
 import { createRegistryRouter } from "../registry/index.ts";
 import { type MovableClock, systemClock } from "../shared/clock.ts";
 import type { EventSink } from "../shared/event.ts";
@@ -29,10 +29,16 @@ export function createRouters({
 }: RoutersDeps): Readonly<Record<HostRoom, () => RequestHandler>> {
   const defaultRegion = world.region;
   return {
-    oidc: lazy(() => createOidcRouter({ ...base, issuers: [...rooms.issuers.values()] })),
+    oidc: lazy(() => createOidcRouter({ ...base, issuers: [...rooms.issuers.values(), ...uploadedIssuers(world)] })),
     apiserver: lazy(() => createApiServerRouter({ ...base, apiServer: rooms.apiServer })),
     sts: lazy(() => createStsRouter({ ...base, sts: rooms.sts, systemClock, defaultRegion })),
     ecr: lazy(() => createEcrRouter({ ...base, ecr: rooms.ecr, resolver: rooms.sts.resolver, systemClock })),
     registry: lazy(() => createRegistryRouter({ ...base, registries: rooms.registries })),
   };
+}
+
+function uploadedIssuers({ issuers }: World): readonly PublishedIssuer[] {
+  return issuers.flatMap(({ url, alg, foreign }) =>
+    foreign && "jwks" in foreign ? [createUploadedIssuer({ url, alg, jwks: foreign.jwks })] : [],
+  );
 }

@@ -1,7 +1,7 @@
 // Which room answers a request: by host name, then by shape (design 4).
 import type { RequestHandler } from "express";
 import type { EdgeRequest } from "../shared/edge.ts";
-import { type HostRoom, type HostTable, roomOfShape } from "./hosts.ts";
+import { type HostRoom, type HostTable, isPublishedHere, roomOfShape } from "./hosts.ts";
 import type { World } from "./types.ts";
 
 /** The control API on every name; else the room that the host name belongs to; on a generic name the shape decides. */
@@ -11,7 +11,7 @@ export function createRoute(
   routers: Readonly<Record<HostRoom | "control", () => RequestHandler>>,
 ): (request: EdgeRequest) => RequestHandler | undefined {
   const issuerPaths = world.issuers
-    .filter((issuer) => !issuer.foreign && hosts.isGeneric(new URL(issuer.url).hostname))
+    .filter((issuer) => isPublishedHere(issuer) && hosts.isGeneric(new URL(issuer.url).hostname))
     .map((issuer) => new URL(issuer.url).pathname.replace(/\/$/, ""));
   return (request) => {
     if (request.path.startsWith("/_pullproof/")) return routers.control();

@@ -164,13 +164,15 @@ function createInnerDialer(
   inner: { hosts: HostTable; at: { endpoints?: Endpoints; caPem: string }; tls: boolean },
 ): Dialer {
   const { hosts, at, tls } = inner;
+  const trusted = world.issuers.filter(({ foreign }) => foreign && "trust" in foreign);
+  const fetched = new Set(trusted.map(({ url }) => new URL(url).hostname)); // the world says so by name
   return createDialer({
     resolve: (host) =>
-      at.endpoints && hosts.isServed(host.toLowerCase())
+      at.endpoints && !fetched.has(host) && hosts.isServed(host.toLowerCase())
         ? { address: "127.0.0.1", port: Number(new URL(at.endpoints.http).port), tls }
         : undefined,
     ca: () => at.caPem,
-    outsideNetwork: world.switches.outsideNetwork,
+    mayLeave: (host) => world.switches.outsideNetwork || fetched.has(host),
   });
 }
 

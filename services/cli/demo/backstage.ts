@@ -69,7 +69,7 @@ export function createBackstage(options: BackstageOptions): Backstage {
   const dialer = createDialer({
     resolve: () => ({ address: hostname, port: Number(port), tls: false }),
     ca: () => "",
-    outsideNetwork: false,
+    mayLeave: () => false,
   });
   const shared = new Map<string, Promise<unknown>>();
   let count = 0;

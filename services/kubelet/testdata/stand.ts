@@ -53,7 +53,7 @@ export async function startStand(): Promise<Stand> {
   const dialer = createDialer({
     resolve: (host) => (host === "unreachable.local" ? undefined : { address: "127.0.0.1", port, tls: false }),
     ca: () => "",
-    outsideNetwork: false,
+    mayLeave: () => false,
   });
   const stand: Stand = {
     accounts: new Map(),

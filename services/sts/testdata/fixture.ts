@@ -206,7 +206,7 @@ export async function startSts(options: StsOptions = {}) {
   const dialer = createDialer({
     resolve: (host) => (host === "oidc.test" ? { address: "127.0.0.1", port: issuer.port, tls: false } : undefined),
     ca: () => "",
-    outsideNetwork: false,
+    mayLeave: () => false,
   });
   const sealer = createSealer("key", random);
   const sts = createSts({ iam, clock, random, sealer, dialer, options, elapsedMs: () => elapsed.ms });
