@@ -1,9 +1,9 @@
 // The refusals of the ECR API: codes (all 400), the reasons that events carry, and the one renderer of errors.
 
 import { JsonRefusal, renderJsonError } from "../shared/aws/json.ts";
-import type { SignatureRefusal } from "../shared/aws/sigv4.ts";
-import { JSON_SIGNATURE_REFUSALS } from "../shared/aws/sigv4-refusals.ts";
+import { SignatureError } from "../shared/aws/sigv4-refusals.ts";
 import { ProtocolError } from "../shared/errors.ts";
+import type { RenderedRefusal } from "../shared/http.ts";
 import { BodyTooLargeError } from "../shared/http.ts";
 
 /** Wire code → the reason in events. ECR answers every client error with 400, denials included (API 2015-09-21). */
@@ -32,26 +32,8 @@ export class EcrError extends ProtocolError {
   }
 }
 
-/** A request whose signature is missing or refused; reasons are `signature-<refusal>`. */
-export class SignatureError extends ProtocolError {
-  readonly reason: string;
-
-  constructor(refusal: SignatureRefusal, message: string) {
-    const { code, status } = JSON_SIGNATURE_REFUSALS[refusal];
-    super(code, status, message);
-    this.reason = `signature-${refusal}`;
-  }
-}
-
-/** What a caller is told about a failure, and the reason for the event. */
-export interface RenderedError {
-  readonly status: number;
-  readonly body: string;
-  readonly reason: string;
-}
-
 /** Any error in ECR's wire form; what is not a refusal becomes a server error that says nothing. */
-export function renderError(error: unknown): RenderedError {
+export function renderError(error: unknown): RenderedRefusal {
   const known = error instanceof ProtocolError;
   const code = known ? error.code : "ServerException";
   const message = known ? error.message : "The request processing has failed because of an unknown error.";

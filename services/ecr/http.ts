@@ -3,13 +3,13 @@ import { type Request, type Response, Router } from "express";
 import type { CredentialResolver } from "../shared/aws/credential-resolver.ts";
 import { JSON_CONTENT_TYPE, parseJsonCall, renderJsonAnswer } from "../shared/aws/json.ts";
 import { verifySignature } from "../shared/aws/sigv4.ts";
+import { JSON_SIGNATURE_REFUSALS, SignatureError } from "../shared/aws/sigv4-refusals.ts";
 import type { Clock } from "../shared/clock.ts";
-import { ProtocolError } from "../shared/errors.ts";
 import type { EventDraft, EventSink } from "../shared/event.ts";
-import { drain, eventOf, readBytes, requestIdOf, requestScope } from "../shared/http.ts";
+import { drain, eventOf, readBytes, reportRefusal, requestIdOf, requestScope } from "../shared/http.ts";
 import type { Random } from "../shared/random.ts";
 import { UNVERIFIED_LIMITS } from "./core/unverified.ts";
-import { renderError, SignatureError } from "./errors.ts";
+import { renderError } from "./errors.ts";
 import type { CallContext, Ecr, EcrCall } from "./types.ts";
 
 export interface EcrRouterOptions {
@@ -65,7 +65,7 @@ function verifyCaller(
     { method, rawPath, rawHeaders, body },
     { service: "ecr", resolver: options.resolver, now, ...(moved ? { systemNow } : {}) },
   );
-  if (!verified.ok) throw new SignatureError(verified.refusal, verified.message);
+  if (!verified.ok) throw new SignatureError(JSON_SIGNATURE_REFUSALS, verified.refusal, verified.message);
   const { principal, lineage, region } = verified;
   event.principal = principal.arn;
   event.lineage = lineage;
@@ -83,15 +83,8 @@ function createContext(request: Request): CallContext {
 }
 
 function refuse(request: Request, response: Response, error: unknown): void {
-  const event = eventOf(response);
   const rendered = renderError(error);
-  // A policy's own reason says more than "not authorized".
-  if (event.decision !== "deny") event.reason = rendered.reason;
-  if (error instanceof ProtocolError) event.notes = { because: error.message, ...event.notes };
-  event.decision = "deny";
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Error) event.notes = { ...event.notes, cause: cause.message };
-  if (rendered.status >= 500) event.notes = { ...event.notes, error: String(error) };
+  reportRefusal(eventOf(response), error, rendered);
   drain(request);
   send(response, rendered.status, rendered.body);
 }

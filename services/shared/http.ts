@@ -102,6 +102,23 @@ function traceOf(request: Request): string | undefined {
   return typeof header === "string" ? /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header)?.[1] : undefined;
 }
 
+/** What a caller is told about a failure, and the reason for the event. */
+export interface RenderedRefusal {
+  readonly status: number;
+  readonly body: string;
+  readonly reason: string;
+}
+
+/** Writes a refusal into the request's event. A decision's own reason says more than the protocol's code, and stays. */
+export function reportRefusal(event: EventDraft, error: unknown, rendered: RenderedRefusal): void {
+  if (event.decision !== "deny") event.reason = rendered.reason;
+  event.decision = "deny";
+  if (error instanceof ProtocolError) event.notes = { because: error.message, ...event.notes };
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Error) event.notes = { ...event.notes, cause: cause.message };
+  if (rendered.status >= 500) event.notes = { ...event.notes, error: String(error) };
+}
+
 /** How much of an unwanted body is read before the connection is dropped, so that clients see the status first. */
 const DRAIN_BYTES = 1 << 20;
 

@@ -2,9 +2,9 @@
 // and the one renderer of errors.
 
 import { QueryRefusal, renderQueryError } from "../shared/aws/query.ts";
-import type { SignatureRefusal } from "../shared/aws/sigv4.ts";
-import { QUERY_SIGNATURE_REFUSALS } from "../shared/aws/sigv4-refusals.ts";
+import { SignatureError } from "../shared/aws/sigv4-refusals.ts";
 import { ProtocolError } from "../shared/errors.ts";
+import type { RenderedRefusal } from "../shared/http.ts";
 import { BodyTooLargeError } from "../shared/http.ts";
 
 /** Wire code → HTTP status. Mind the mixed naming: some end in `Exception`, most do not (STS API 2011-06-15). */
@@ -57,26 +57,8 @@ export class StsError extends ProtocolError {
   }
 }
 
-/** A request whose signature is missing or refused; reasons are `signature-<refusal>`. */
-export class SignatureError extends ProtocolError {
-  readonly reason: string;
-
-  constructor(refusal: SignatureRefusal, message: string) {
-    const { code, status } = QUERY_SIGNATURE_REFUSALS[refusal];
-    super(code, status, message);
-    this.reason = `signature-${refusal}`;
-  }
-}
-
-/** What a caller is told about a failure, and the reason for the event. */
-export interface RenderedError {
-  readonly status: number;
-  readonly body: string;
-  readonly reason: string;
-}
-
 /** Any error in STS's wire form; what is not a refusal becomes an internal failure that says nothing. */
-export function renderError(error: unknown, answer: { namespace: string; requestId: string }): RenderedError {
+export function renderError(error: unknown, answer: { namespace: string; requestId: string }): RenderedRefusal {
   const known = error instanceof ProtocolError;
   const status = known ? error.status : 500;
   const code = known ? error.code : "InternalFailure";

@@ -3,14 +3,14 @@ import { type Request, type Response, Router } from "express";
 import { accountOfUniqueId } from "../shared/aws/arn.ts";
 import { parseQueryCall, type QueryCall, renderQueryAnswer, type XmlValue } from "../shared/aws/query.ts";
 import { verifySignature } from "../shared/aws/sigv4.ts";
+import { QUERY_SIGNATURE_REFUSALS, SignatureError } from "../shared/aws/sigv4-refusals.ts";
 import type { Clock } from "../shared/clock.ts";
-import { ProtocolError } from "../shared/errors.ts";
 import type { EventSink } from "../shared/event.ts";
-import { drain, eventOf, readBytes, requestIdOf, requestScope } from "../shared/http.ts";
+import { drain, eventOf, readBytes, reportRefusal, requestIdOf, requestScope } from "../shared/http.ts";
 import type { Random } from "../shared/random.ts";
 import { parseAccessKeyId } from "./core/parameters.ts";
 import { UNVERIFIED_TEXTS } from "./core/unverified.ts";
-import { renderError, SignatureError, StsError } from "./errors.ts";
+import { renderError, StsError } from "./errors.ts";
 import type { CallContext, Credentials, RoleSession, SignedBy, Sts, StsCall } from "./types.ts";
 
 export interface StsRouterOptions {
@@ -108,7 +108,7 @@ function verifyCaller(
     { method, rawPath, rawHeaders, body },
     { service: "sts", resolver: options.sts.resolver, now, ...(moved ? { systemNow } : {}) },
   );
-  if (!verified.ok) throw new SignatureError(verified.refusal, verified.message);
+  if (!verified.ok) throw new SignatureError(QUERY_SIGNATURE_REFUSALS, verified.refusal, verified.message);
   event.principal = verified.principal.arn;
   event.lineage = verified.lineage;
   if (verified.usedSystemClock) event.notes = { ...event.notes, clock: "signed by the system's clock" };
@@ -126,15 +126,8 @@ function createContext(request: Request, region: string): CallContext {
 }
 
 function refuse(request: Request, response: Response, error: unknown): void {
-  const event = eventOf(response);
   const rendered = renderError(error, { namespace: NAMESPACE, requestId: requestIdOf(response) });
-  // A policy's own reason says more than "not authorized".
-  if (event.decision !== "deny") event.reason = rendered.reason;
-  if (error instanceof ProtocolError) event.notes = { because: error.message, ...event.notes };
-  event.decision = "deny";
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Error) event.notes = { ...event.notes, cause: cause.message };
-  if (rendered.status >= 500) event.notes = { ...event.notes, error: String(error) };
+  reportRefusal(eventOf(response), error, rendered);
   drain(request);
   send(response, rendered.status, rendered.body);
 }

@@ -1,5 +1,7 @@
 // Why a signature is refused, and how that looks on the wire, per protocol (spec aws 6.3).
 
+import { ProtocolError } from "../errors.ts";
+
 /** Why a signature is refused; a closed set. */
 export type SignatureRefusal =
   | "missing"
@@ -54,3 +56,13 @@ export const JSON_SIGNATURE_REFUSALS: Readonly<Record<SignatureRefusal, WireRefu
   "not-yet": { code: "InvalidSignatureException", status: 400 },
   scope: { code: "InvalidSignatureException", status: 400 },
 };
+
+/** A request whose signature is missing or refused, in the protocol's terms; reasons in events are `signature-<refusal>`. */
+export class SignatureError extends ProtocolError {
+  readonly reason: string;
+
+  constructor(wire: Readonly<Record<SignatureRefusal, WireRefusal>>, refusal: SignatureRefusal, message: string) {
+    super(wire[refusal].code, wire[refusal].status, message);
+    this.reason = `signature-${refusal}`;
+  }
+}
