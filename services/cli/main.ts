@@ -5,6 +5,7 @@ import type { ClockChange, ClockOptions } from "./commands/clock.ts";
 import type { DemoOptions } from "./commands/demo.ts";
 import type { EnvOptions } from "./commands/env.ts";
 import type { EventsOptions } from "./commands/events.ts";
+import type { HealthOptions } from "./commands/health.ts";
 import type { PullOptions } from "./commands/pull.ts";
 import type { ResetOptions } from "./commands/reset.ts";
 import type { TokenCreateOptions } from "./commands/token-create.ts";
@@ -90,8 +91,11 @@ function addStackCommands(program: Command, cli: Cli, finish: Finish): void {
     .option("--host <address>", "address to listen on (PULLPROOF_HOST, else 127.0.0.1)")
     .option("--world <file>", "world file (PULLPROOF_WORLD, else the default world)")
     .option("--data-dir <folder>", "folder for CA, key and nodes (PULLPROOF_DATA_DIR, else a temporary one)")
+    .option("--more-ports <ports>", "further ports, such as 443,80 (PULLPROOF_MORE_PORTS)")
+    .option("--hosts <names>", "further host names to answer to, such as a,b (PULLPROOF_HOSTS)")
+    .option("--init <folder>", "manifests and scripts to run before it is ready (PULLPROOF_INIT)")
     .option("--control-key <key>", "key of the control API (PULLPROOF_CONTROL_KEY, else generated)")
-    .option("--switch <name...>", "turn switches of the world on (name) or off (name=false)")
+    .option("--switch <name...>", "turn switches of the world on (name) or off (name=false) (PULLPROOF_SWITCHES)")
     .option("--log", "write every event to stderr")
     .option("--json", "print one line of JSON when ready")
     .action(async (options: UpOptions) => finish(await (await import("./commands/up.ts")).runUp(options, cli)));
@@ -108,7 +112,9 @@ function addStackCommands(program: Command, cli: Cli, finish: Finish): void {
     .option("--json", "print JSON")
     .action(async ({ plugin, ...options }: DemoOptions & { plugin?: string }) => {
       const { runDemo } = await import("./commands/demo.ts");
-      finish(await runDemo({ ...fromEnvironment(cli), ...options, ...(plugin ? { pluginDirectory: plugin } : {}) }));
+      finish(
+        await runDemo({ ...fromEnvironment(cli), ...options, ...(plugin ? { pluginDirectory: plugin } : {}) }, cli),
+      );
     });
 }
 
@@ -156,6 +162,11 @@ function addPullCommands(program: Command, cli: Cli, finish: Finish): void {
 }
 
 function addControlCommands(program: Command, cli: Cli, finish: Finish): void {
+  withEndpoint(program.command("health"))
+    .description("say whether a stack answers and is ready; exit code 0 or 1")
+    .action(async (options: HealthOptions) =>
+      finish(await (await import("./commands/health.ts")).runHealth(options, cli)),
+    );
   withEndpoint(program.command("env"))
     .description("print the environment that clients of the stack need")
     .addOption(new Option("--format <format>", "shell exports or JSON").choices(["sh", "json"]).default("sh"))

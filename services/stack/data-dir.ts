@@ -1,8 +1,9 @@
 // The stack's folder on disk: CA, control key, nodes. A temporary one is removed at the end.
-import { randomUUID } from "node:crypto";
+import { generateKeyPair, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { ConfigurationError } from "../shared/errors.ts";
 
 export interface DataDirectory {
@@ -13,6 +14,11 @@ export interface DataDirectory {
   clearNodes(): void;
   /** A key of the stack: as given, from the file `<name>.key`, or new and written there (0600). */
   key(name: "control" | "seal", given: string | undefined): string;
+  /**
+   * The private key of an issuer, as PEM: from `issuers/`, or new and written there (0600). Undefined in a temporary
+   * folder: there it is made when somebody needs it, and gone with the stack.
+   */
+  issuerKey(issuer: { readonly name: string; readonly alg: string }): Promise<string | undefined>;
   /** Removes a temporary folder; leaves a given one. */
   close(): void;
 }
@@ -33,7 +39,15 @@ export function openDataDirectory(given: string | undefined): DataDirectory {
       const file = join(path, `${name}.key`);
       if (existsSync(file)) return readFileSync(file, "utf8").trim();
       const made = randomUUID();
-      writeFileSync(file, `${made}\n`, { mode: 0o600 });
+      write(file, `${made}\n`);
+      return made;
+    },
+    async issuerKey({ name, alg }) {
+      if (given === undefined) return undefined;
+      const file = join(create(join(path, "issuers")), `${encodeURIComponent(name)}.${alg}.pem`);
+      if (existsSync(file)) return readFileSync(file, "utf8");
+      const made = await generateIssuerKey(alg);
+      write(file, made);
       return made;
     },
     close() {
@@ -41,6 +55,28 @@ export function openDataDirectory(given: string | undefined): DataDirectory {
       else rmSync(nodes, { recursive: true, force: true });
     },
   };
+}
+
+/** RFC 7518 §3.1: the curve that an algorithm's name stands for; the others are RSA. */
+const CURVES: Readonly<Record<string, string>> = { ES256: "P-256", ES384: "P-384", ES512: "P-521" };
+
+async function generateIssuerKey(alg: string): Promise<string> {
+  const namedCurve = CURVES[alg];
+  const { privateKey } = await (namedCurve === undefined
+    ? promisify(generateKeyPair)("rsa", { modulusLength: 2048 })
+    : promisify(generateKeyPair)("ec", { namedCurve }));
+  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (cause) {
+    throw new ConfigurationError(`cannot write ${file}: ${String(cause)}`, {
+      cause,
+      hint: "give --data-dir a folder that this user may write to; in a container, a volume or folder of the user it runs as",
+    });
+  }
 }
 
 function create(path: string): string {

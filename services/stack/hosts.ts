@@ -16,6 +16,14 @@ export const API_SERVER_URL = "https://kubernetes.default.svc";
 /** Names that say nothing about a room: the request's shape decides. */
 const GENERIC_HOSTS = ["localhost", "pullproof", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal"];
 
+/** Addresses that stand for every address of a machine; a client cannot dial them. */
+const WILDCARD_ADDRESSES = ["0.0.0.0", "::"];
+
+/** The address by which this machine reaches a stack that listens on `host`. */
+export function localAddress(host: string): string {
+  return WILDCARD_ADDRESSES.includes(host) ? "127.0.0.1" : host;
+}
+
 /** The stack's names. */
 export interface HostTable {
   /** The room that a name belongs to; undefined for generic and foreign names. */

@@ -1,6 +1,7 @@
 // How a stack may be started; the same options in process, in the command line and in the container.
 import type { Authorizer } from "../registry/index.ts";
 import type { Random } from "../shared/random.ts";
+import type { RunningStack } from "./stack.ts";
 import type { WorldSwitches } from "./types.ts";
 
 /** All optional. */
@@ -29,6 +30,11 @@ export interface StackOptions {
   readonly pluginTimeoutMs?: number;
   /** `XDG_CACHE_HOME`: where a clone keeps the bundled plugin; `~/.cache` unless told. */
   readonly cacheHome?: string;
+  /**
+   * Runs when the stack answers, and before `health` says so (503 with `init: running` until then): for what must be in
+   * place before anybody uses the stack. If it fails, the stack is closed and the start fails.
+   */
+  readonly prepare?: (stack: RunningStack) => Promise<void>;
   readonly random?: Random;
   /** Puts something else in the place of a registry's authorizer: to see that a broken registry is noticed. */
   readonly replaceAuthorizer?: (host: string, authorizer: Authorizer) => Authorizer;
@@ -48,6 +54,7 @@ const OPTIONS: Readonly<Record<keyof StackOptions, true>> = {
   tls: true,
   pluginTimeoutMs: true,
   cacheHome: true,
+  prepare: true,
   random: true,
   replaceAuthorizer: true,
 };

@@ -10,7 +10,7 @@ import { systemRandom } from "../shared/random.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../shared/tls.ts";
 import { type DataDirectory, openDataDirectory } from "./data-dir.ts";
 import { type Endpoints, renderClientEnvironment, renderPluginEnvironment } from "./environment.ts";
-import { createHostTable, ecrHostsOf, type HostTable } from "./hosts.ts";
+import { createHostTable, ecrHostsOf, type HostTable, localAddress } from "./hosts.ts";
 import { redactWorld } from "./redacted-world.ts";
 import { createRooms, type Rooms } from "./rooms.ts";
 import { createRouters } from "./routers.ts";
@@ -57,11 +57,39 @@ export async function createStack(options: StackOptions = {}): Promise<RunningSt
   const world = withSwitches(await loadWorld(options.world), options);
   const directory = openDataDirectory(options.dataDir);
   try {
-    return await start(world, directory, options);
+    const preparing = { pending: options.prepare !== undefined };
+    const stack = await start(await withKeptKeys(world, directory), directory, { options, preparing });
+    await prepare(stack, { options, preparing });
+    return stack;
   } catch (error) {
     directory.close();
     throw error;
   }
+}
+
+/** How a start was asked for, and whether what it was given to do first is still going on. */
+interface Start {
+  readonly options: StackOptions;
+  readonly preparing: { pending: boolean };
+}
+
+async function prepare(stack: RunningStack, { options, preparing }: Start): Promise<void> {
+  try {
+    await options.prepare?.(stack);
+    preparing.pending = false;
+  } catch (error) {
+    await stack.close();
+    throw error;
+  }
+}
+
+/** In a folder that stays, issuers keep their keys: tokens and uploaded key sets outlive a restart. */
+async function withKeptKeys(world: World, directory: DataDirectory): Promise<World> {
+  const issuers = world.issuers.map(async (issuer) => {
+    const pem = issuer.key || issuer.foreign ? undefined : await directory.issuerKey(issuer);
+    return pem === undefined ? issuer : { ...issuer, key: { pem } };
+  });
+  return { ...world, issuers: await Promise.all(issuers) };
 }
 
 /** A misspelt option would be silently without effect. */
@@ -76,7 +104,8 @@ function withSwitches(world: World, { switches }: StackOptions): World {
   return switches ? { ...world, switches: { ...world.switches, ...switches } } : world;
 }
 
-async function start(world: World, directory: DataDirectory, options: StackOptions): Promise<RunningStack> {
+async function start(world: World, directory: DataDirectory, given: Start): Promise<RunningStack> {
+  const { options } = given;
   const host = options.host ?? "127.0.0.1";
   const random = options.random ?? systemRandom;
   const clock = new MovableClock();
@@ -106,7 +135,7 @@ async function start(world: World, directory: DataDirectory, options: StackOptio
     at.caPem = await ca.caPem();
     return renderClientEnvironment(endpoints());
   };
-  const controller = createController({ world, rooms, hosts, ca, directory, env });
+  const controller = createController({ world, rooms, hosts, ca, directory, env, given });
   const isLoopback = hosts.isLoopback(host);
   const requiredKey = isLoopback ? {} : { requiredKey: controlKey };
   const control = lazy(() => createControlRouter({ stack: controller, log: events, clock, ...requiredKey }));
@@ -115,7 +144,7 @@ async function start(world: World, directory: DataDirectory, options: StackOptio
   const route = createRoute(world, hosts, { ...routers, control });
   const { port = 0, morePorts = [] } = options;
   const edge = await startEdge({ address: host, port, morePorts, route, certificates: ca });
-  const authority = `${isLoopback ? "127.0.0.1" : host}:${edge.port}`;
+  const authority = `${isLoopback ? "127.0.0.1" : localAddress(host)}:${edge.port}`;
   at.endpoints = {
     http: `http://${authority}`,
     https: `https://${authority}`,
@@ -183,12 +212,16 @@ function createController(from: {
   ca: CertificateAuthority;
   directory: DataDirectory;
   env(): Promise<Readonly<Record<string, string>>>;
+  given: Start;
 }): StackController {
-  const { world, rooms, hosts, ca, directory, env } = from;
+  const { world, rooms, hosts, ca, directory, env, given } = from;
   return {
     version: VERSION,
     switches: { ...world.switches },
-    services: () => Object.fromEntries(ROOMS.map((room) => [room, "ok"])),
+    services: () => ({
+      ...Object.fromEntries(ROOMS.map((room) => [room, "ok"])),
+      ...(given.options.prepare ? { init: given.preparing.pending ? "running" : "ok" } : {}),
+    }),
     caPem: () => ca.caPem(),
     environment: env,
     get issuers() {

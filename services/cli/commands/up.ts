@@ -1,4 +1,5 @@
 // `pullproof up`: a stack in this process until it is told to stop.
+import { existsSync } from "node:fs";
 import { monotonicMs } from "../../shared/clock.ts";
 import { ConfigurationError } from "../../shared/errors.ts";
 import type { createStack, WorldSwitches } from "../../stack/index.ts";
@@ -13,6 +14,12 @@ export interface UpOptions {
   readonly world?: string;
   readonly dataDir?: string;
   readonly controlKey?: string;
+  /** Numbers, separated by commas. */
+  readonly morePorts?: string;
+  /** Names, separated by commas. */
+  readonly hosts?: string;
+  /** Folder of manifests and scripts that run before the stack says that it is ready. */
+  readonly init?: string;
   /** Names of switches to turn on, or `name=false`. */
   readonly switch?: readonly string[];
   /** Writes every event to stderr as it happens. */
@@ -21,29 +28,18 @@ export interface UpOptions {
 }
 
 type Stack = Awaited<ReturnType<typeof createStack>>;
+type StackSettings = NonNullable<Parameters<typeof createStack>[0]>;
 
 const DEFAULT_PORT = "4566";
 const DEFAULT_HOST = "127.0.0.1";
 
 /** Starts the stack, says where it is, and waits for SIGTERM or SIGINT. @returns the exit code */
 export async function runUp(options: UpOptions, cli: Cli): Promise<number> {
-  const { environment, output } = cli;
-  const host = options.host ?? environment.PULLPROOF_HOST ?? DEFAULT_HOST;
-  const port = parsePort(options.port ?? environment.PULLPROOF_PORT ?? DEFAULT_PORT);
-  const world = options.world ?? environment.PULLPROOF_WORLD;
-  const dataDir = options.dataDir ?? environment.PULLPROOF_DATA_DIR;
-  const controlKey = options.controlKey ?? environment.PULLPROOF_CONTROL_KEY;
+  const { output } = cli;
+  const settings = readSettings(options, cli);
   const stopped = cli.untilStopped();
   const { createStack } = await import("../../stack/index.ts");
-  const stack = await createStack({
-    host,
-    port,
-    ...(world ? { world } : {}),
-    ...(dataDir ? { dataDir } : {}),
-    ...(controlKey ? { controlKey } : {}),
-    ...(environment.XDG_CACHE_HOME ? { cacheHome: environment.XDG_CACHE_HOME } : {}),
-    ...(options.switch ? { switches: parseSwitches(options.switch) } : {}),
-  });
+  const stack = await createStack(settings);
   try {
     // monotonicMs counts from the start of the process: what the user waited for.
     const startMs = Math.round(monotonicMs());
@@ -57,6 +53,40 @@ export async function runUp(options: UpOptions, cli: Cli): Promise<number> {
     await stack.close();
   }
   return EXIT.ok;
+}
+
+/** Options, each with its variable behind it; an empty variable counts as unset. */
+function readSettings(options: UpOptions, cli: Cli): StackSettings {
+  const { environment } = cli;
+  const world = options.world ?? (environment.PULLPROOF_WORLD || worldIfPresent(cli));
+  const dataDir = options.dataDir ?? environment.PULLPROOF_DATA_DIR;
+  const controlKey = options.controlKey ?? environment.PULLPROOF_CONTROL_KEY;
+  const hosts = parseList(options.hosts ?? environment.PULLPROOF_HOSTS);
+  const morePorts = parseList(options.morePorts ?? environment.PULLPROOF_MORE_PORTS).map(parsePort);
+  const switches = options.switch ?? parseList(environment.PULLPROOF_SWITCHES);
+  const init = options.init ?? environment.PULLPROOF_INIT;
+  return {
+    host: options.host ?? (environment.PULLPROOF_HOST || DEFAULT_HOST),
+    port: parsePort(options.port ?? (environment.PULLPROOF_PORT || DEFAULT_PORT)),
+    ...(world ? { world } : {}),
+    ...(dataDir ? { dataDir } : {}),
+    ...(controlKey ? { controlKey } : {}),
+    ...(hosts.length > 0 ? { hosts } : {}),
+    ...(morePorts.length > 0 ? { morePorts } : {}),
+    ...(environment.XDG_CACHE_HOME ? { cacheHome: environment.XDG_CACHE_HOME } : {}),
+    ...(switches.length > 0 ? { switches: parseSwitches(switches) } : {}),
+    ...(init ? { prepare: async (stack) => (await import("../init.ts")).runInitFolder(init, { stack, cli }) } : {}),
+  };
+}
+
+/** The container's own file is used if it was mounted; one that is named in PULLPROOF_WORLD must exist. */
+function worldIfPresent({ environment }: Cli): string | undefined {
+  const file = environment.PULLPROOF_WORLD_IF_PRESENT;
+  return file && existsSync(file) ? file : undefined;
+}
+
+function parseList(text: string | undefined): string[] {
+  return (text ?? "").split(/[\s,]+/).filter(Boolean);
 }
 
 function parsePort(text: string): number {
