@@ -5,6 +5,9 @@ import { type Backstage, createBackstage } from "../demo/backstage.ts";
 import { ROWS } from "../demo/rows.ts";
 import { runRows, type Stages } from "../demo/run.ts";
 import type { DemoResult, Row } from "../demo/types.ts";
+import { EXIT } from "../exit.ts";
+import type { Output } from "../output.ts";
+import type { Cli } from "../types.ts";
 
 export interface DemoOptions {
   /** Row ids; all unless given. */
@@ -39,31 +42,38 @@ export type StartDemoStack = (options: { world?: string; cacheHome?: string }) =
  * @returns the exit code: 0 as expected, 1 a verdict differs
  * @throws ConfigurationError for unknown row ids or a world that does not start
  */
-export async function runDemo(options: DemoOptions): Promise<number> {
+export async function runDemo(options: DemoOptions, { output }: Pick<Cli, "output">): Promise<number> {
   const rows = selectRows(options.only);
   if (options.list) {
-    const lines = rows.map(({ id, title, expected }) =>
-      options.json ? { id, title, expected: expected.join(", ") } : `${id.padEnd(32)}${title}`,
-    );
-    process.stdout.write(options.json ? `${JSON.stringify({ rows: lines })}\n` : `${lines.join("\n")}\n`);
-    return 0;
+    listRows(rows, options, output);
+    return EXIT.ok;
   }
-  const progress = createProgress(rows.length, options.json === true);
-  const result = await playDemo(rows, { ...options, onResult: progress.tick });
-  progress.clear();
-  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  else process.stdout.write(await renderForTerminal(result));
-  return result.ok ? 0 : 1;
+  const result = await output.progress(`running ${rows.length} rows`, playDemo(rows, options));
+  if (options.json) output.json(result);
+  else {
+    const { renderDemo } = await import("../demo/render.ts");
+    output.print(renderDemo(result, { palette: output.paint, width: process.stdout.columns ?? DEFAULT_WIDTH }));
+  }
+  return result.ok ? EXIT.ok : EXIT.failed;
+}
+
+/** Of the table where nobody says how wide it may be. */
+const DEFAULT_WIDTH = 140;
+
+function listRows(rows: readonly Row[], { json }: DemoOptions, output: Output): void {
+  if (json)
+    output.json({ rows: rows.map(({ id, title, expected }) => ({ id, title, expected: expected.join(", ") })) });
+  else for (const { id, title } of rows) output.print(`${id.padEnd(32)}${title}`);
 }
 
 /** The demo without output: the value behind `--json`. */
 export async function playDemo(
   rows: readonly Row[],
-  options: DemoOptions & { start?: StartDemoStack; onResult?: () => void },
+  options: DemoOptions & { start?: StartDemoStack },
 ): Promise<DemoResult> {
   const { stages, close } = await openStages(options);
   try {
-    return await runRows({ rows, stages, onResult: () => options.onResult?.() });
+    return await runRows({ rows, stages });
   } finally {
     await close();
   }
@@ -116,24 +126,4 @@ async function openStages(
 async function closeBoth(stage: Backstage, stack: DemoStack): Promise<void> {
   stage.close();
   await stack.close();
-}
-
-/** A counter on a terminal, nothing in a pipe. */
-function createProgress(total: number, quiet: boolean): { tick(): void; clear(): void } {
-  const shown = process.stderr.isTTY && !quiet;
-  let done = 0;
-  const draw = () => shown && process.stderr.write(`\r${done} of ${total} rows`);
-  draw();
-  return {
-    tick() {
-      done += 1;
-      draw();
-    },
-    clear: () => void (shown && process.stderr.write("\r\x1b[K")),
-  };
-}
-
-async function renderForTerminal(result: DemoResult): Promise<string> {
-  const [{ renderDemo }, { default: colours }] = await Promise.all([import("../demo/render.ts"), import("picocolors")]);
-  return renderDemo(result, { palette: colours, width: process.stdout.columns ?? 140 });
 }

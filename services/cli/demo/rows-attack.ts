@@ -1,36 +1,15 @@
 // Rows about tokens and roles that are not what they claim to be.
 import { assumeRole, judge, mintToken } from "./aws.ts";
-import type { Backstage, PodSpec } from "./backstage.ts";
+import type { Backstage } from "./backstage.ts";
+import { pullAsTeamA, ROLE_A, TOKEN_NEEDS } from "./team-a.ts";
 import type { Row } from "./types.ts";
 
-const IMAGE_A = "111122223333.dkr.ecr.us-west-2.amazonaws.com/team-a/app:1";
-const ROLE_A = "arn:aws:iam::111122223333:role/team-a-pull";
 const PULLER = { namespace: "team-a", name: "puller" };
-const NEEDS = [
-  "node node-1",
-  "issuer eks",
-  "serviceaccount team-a/puller",
-  "role 111122223333/team-a-pull",
-  "repository 111122223333/team-a/app",
-];
-
-/** The owner's Pod on a node of its own, with changes. */
-async function ownerPod(stage: Backstage, changes: Partial<PodSpec> = {}) {
-  const node = await stage.node("node-1");
-  return stage.pod({
-    what: "team-a/puller",
-    node,
-    namespace: "team-a",
-    serviceAccount: "puller",
-    image: IMAGE_A,
-    ...changes,
-  });
-}
 
 async function badToken(stage: Backstage, kind: string, what: string) {
   return {
-    steps: [await ownerPod(stage, { what, annotations: { "pullproof.dev/bad-token": kind } })],
-    twin: await ownerPod(stage, { what: "its own token" }),
+    steps: [await pullAsTeamA(stage, { what, annotations: { "pullproof.dev/bad-token": kind } })],
+    twin: await pullAsTeamA(stage, { what: "its own token" }),
   };
 }
 
@@ -46,7 +25,7 @@ async function rotatedKey(stage: Backstage) {
   for (const kid of oldKeys) await stage.control("DELETE", `issuers/eks/keys/${encodeURIComponent(kid)}`, {});
   await stage.control("PUT", "clock", { advanceSeconds: JWKS_CACHE_SECONDS + 1 });
   const refused = await present("the same token, its key withdrawn");
-  const fresh = await ownerPod(stage, { what: "a new token" });
+  const fresh = await pullAsTeamA(stage, { what: "a new token" });
   return { before: [{ ...first, expected: "pulled" as const }], steps: [refused, fresh] };
 }
 
@@ -62,22 +41,22 @@ export const ATTACK_ROWS: readonly Row[] = [
   {
     id: "foreign-role",
     title: "team-b's ServiceAccount names team-a's role: the trust policy's sub condition refuses",
-    needs: [...NEEDS, "serviceaccount team-b/impostor"],
+    needs: [...TOKEN_NEEDS, "serviceaccount team-b/impostor"],
     expected: ["denied"],
     twin: "pulled",
     run: async (stage) => ({
-      steps: [await ownerPod(stage, { what: "team-b/impostor", namespace: "team-b", serviceAccount: "impostor" })],
-      twin: await ownerPod(stage),
+      steps: [await pullAsTeamA(stage, { what: "team-b/impostor", namespace: "team-b", serviceAccount: "impostor" })],
+      twin: await pullAsTeamA(stage),
     }),
   },
   {
     id: "loose-trust-policy",
     title: "a trust policy without sub condition lets every ServiceAccount of the cluster in",
-    needs: [...NEEDS, "serviceaccount team-b/borrower", "role 111122223333/loose"],
+    needs: [...TOKEN_NEEDS, "serviceaccount team-b/borrower", "role 111122223333/loose"],
     expected: ["leaked"],
     run: async (stage) => ({
       steps: [
-        await ownerPod(stage, {
+        await pullAsTeamA(stage, {
           what: "team-b/borrower with role loose",
           namespace: "team-b",
           serviceAccount: "borrower",
@@ -88,7 +67,7 @@ export const ATTACK_ROWS: readonly Row[] = [
   {
     id: "expired-token",
     title: "the ServiceAccount token has expired",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["denied"],
     twin: "pulled",
     run: (stage) => badToken(stage, "expired", "expired token"),
@@ -96,7 +75,7 @@ export const ATTACK_ROWS: readonly Row[] = [
   {
     id: "forged-token",
     title: "the token is signed by a key that is not the issuer's",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["denied"],
     twin: "pulled",
     run: (stage) => badToken(stage, "wrong-key", "forged token"),
@@ -104,7 +83,7 @@ export const ATTACK_ROWS: readonly Row[] = [
   {
     id: "unregistered-issuer",
     title: "the token comes from an issuer that the account does not know",
-    needs: [...NEEDS, "issuer rogue"],
+    needs: [...TOKEN_NEEDS, "issuer rogue"],
     expected: ["denied"],
     twin: "pulled",
     run: (stage) => badToken(stage, "unregistered-issuer", "token of issuer rogue"),
@@ -112,7 +91,7 @@ export const ATTACK_ROWS: readonly Row[] = [
   {
     id: "rotated-key",
     title: "the issuer's key is withdrawn: old tokens end, new ones work",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["denied", "pulled"],
     disruptive: true,
     run: rotatedKey,

@@ -1,6 +1,7 @@
 // Rows about one node's memory of who may use which image (KEP-2535).
 import type { Backstage, PodOutcome, PodSpec } from "./backstage.ts";
-import type { Row, Verdict } from "./types.ts";
+import { before } from "./team-a.ts";
+import type { Row } from "./types.ts";
 
 const PRIVATE_IMAGE = "registry.pullproof.test/team-a/app:1";
 const PUBLIC_IMAGE = "registry.pullproof.test/public/hello:1";
@@ -28,10 +29,6 @@ function owner(node: string, changes: Partial<PodSpec> = {}): PodSpec {
 /** A Pod of another tenant without any secret on the same image. */
 function foreigner(node: string, changes: Partial<PodSpec> = {}): PodSpec {
   return { what: "Pod of team-b without a secret", node, namespace: "team-b", image: PRIVATE_IMAGE, ...changes };
-}
-
-function before(step: PodOutcome, expected: Verdict): PodOutcome & { expected: Verdict } {
-  return { ...step, expected };
 }
 
 /** The node that the four Pods of the KEP's discussion share, with the first of them run. */

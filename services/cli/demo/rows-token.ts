@@ -1,27 +1,10 @@
 // Rows about ServiceAccount tokens for image pulls (KEP-4412): who gets one, and what it opens.
-import type { Backstage, PodOutcome, PodSpec } from "./backstage.ts";
-import type { Row, Verdict } from "./types.ts";
+import type { Backstage, PodOutcome } from "./backstage.ts";
+import { before, IMAGE_A, pullAsTeamA, ROLE_A, TOKEN_NEEDS } from "./team-a.ts";
+import type { Row } from "./types.ts";
 
-const REGISTRY_A = "111122223333.dkr.ecr.us-west-2.amazonaws.com";
-const IMAGE_A = `${REGISTRY_A}/team-a/app:1`;
 const ROLE_ANNOTATION = "eks.amazonaws.com/ecr-role-arn";
-const ROLE_A = "arn:aws:iam::111122223333:role/team-a-pull";
-const NEEDS = [
-  "node node-1",
-  "issuer eks",
-  "serviceaccount team-a/puller",
-  "role 111122223333/team-a-pull",
-  "repository 111122223333/team-a/app",
-];
-const LAX_NEEDS = [...NEEDS, "node node-lax", "namespace team-b", "role 111122223333/node"];
-
-function puller(node: string, changes: Partial<PodSpec> = {}): PodSpec {
-  return { what: "team-a/puller", node, namespace: "team-a", serviceAccount: "puller", image: IMAGE_A, ...changes };
-}
-
-function before(step: PodOutcome, expected: Verdict): PodOutcome & { expected: Verdict } {
-  return { ...step, expected };
-}
+const LAX_NEEDS = [...TOKEN_NEEDS, "node node-lax", "namespace team-b", "role 111122223333/node"];
 
 /** The provider of the world's nodes with other token attributes. */
 function providerConfig(tokenAttributes: object, env: readonly { name: string; value: string }[] = []) {
@@ -56,10 +39,10 @@ async function createServiceAccount(stage: Backstage, at: { namespace: string; n
 
 async function recreated(stage: Backstage) {
   const node = await stage.node("node-1");
-  const first = before(await stage.pod(puller(node)), "pulled");
+  const first = before(await pullAsTeamA(stage, { node }), "pulled");
   await stage.kubernetes("DELETE", "/api/v1/namespaces/team-a/serviceaccounts/puller");
   await createServiceAccount(stage, { namespace: "team-a", name: "puller", role: ROLE_A });
-  const step = await stage.pod(puller(node, { what: "same name, new ServiceAccount" }));
+  const step = await pullAsTeamA(stage, { node, what: "same name, new ServiceAccount" });
   const asked = step.hops.some(
     (hop) => hop.operation === "registry:GetManifest" || hop.operation === "registry:HeadManifest",
   );
@@ -68,12 +51,14 @@ async function recreated(stage: Backstage) {
 
 async function annotationMissing(stage: Backstage) {
   const node = await stage.node("node-1");
-  const step = await stage.pod(
-    puller(node, { what: "team-a/default, without the annotation", serviceAccount: "default" }),
-  );
+  const step = await pullAsTeamA(stage, {
+    node,
+    what: "team-a/default, without the annotation",
+    serviceAccount: "default",
+  });
   return {
     steps: [step],
-    twin: await stage.pod(puller(node, { what: "team-a/puller, with it" })),
+    twin: await pullAsTeamA(stage, { node, what: "team-a/puller, with it" }),
     claims: [{ what: "the plugin was not even run", holds: !wasExecuted(step) }],
   };
 }
@@ -108,9 +93,12 @@ async function emptyAnnotation(stage: Backstage) {
 
 async function identityFallback(stage: Backstage) {
   const node = await stage.node("node-lax");
-  const step = await stage.pod(
-    puller(node, { what: "team-b/default on node-lax", namespace: "team-b", serviceAccount: "default" }),
-  );
+  const step = await pullAsTeamA(stage, {
+    node,
+    what: "team-b/default on node-lax",
+    namespace: "team-b",
+    serviceAccount: "default",
+  });
   const asked = step.hops.find((hop) => hop.operation === "ecr:GetAuthorizationToken");
   return {
     steps: [step],
@@ -140,11 +128,12 @@ async function otherAudience(stage: Backstage, permitted: boolean) {
   }
   const attributes = { serviceAccountTokenAudience: audience, requiredServiceAccountAnnotationKeys: [ROLE_ANNOTATION] };
   const node = await stage.node("node-1", { credentialProviderConfig: providerConfig(attributes) });
-  const step = await stage.pod(
-    puller(node, { what: permitted ? "audience permitted, STS does not know it" : "audience not permitted" }),
-  );
+  const step = await pullAsTeamA(stage, {
+    node,
+    what: permitted ? "audience permitted, STS does not know it" : "audience not permitted",
+  });
   const minted = step.hops.some((hop) => hop.operation === "apiserver:CreateToken" && hop.status === 201);
-  const twin = await stage.pod(puller(await stage.node("node-1"), { what: "audience sts.amazonaws.com" }));
+  const twin = await pullAsTeamA(stage, { what: "audience sts.amazonaws.com" });
   return {
     steps: [step],
     twin,
@@ -157,38 +146,38 @@ export const TOKEN_ROWS: readonly Row[] = [
   {
     id: "token-pull",
     title: "a ServiceAccount token becomes a role session, a registry password and a pull",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["pulled"],
-    run: async (stage) => ({ steps: [await stage.pod(puller(await stage.node("node-1")))] }),
+    run: async (stage) => ({ steps: [await pullAsTeamA(stage)] }),
   },
   {
     id: "token-again",
     title: "another Pod of the same ServiceAccount uses the image on the node",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["present"],
     run: async (stage) => {
       const node = await stage.node("node-1");
-      const first = before(await stage.pod(puller(node)), "pulled");
-      return { before: [first], steps: [await stage.pod(puller(node, { what: "second Pod of team-a/puller" }))] };
+      const first = before(await pullAsTeamA(stage, { node }), "pulled");
+      return { before: [first], steps: [await pullAsTeamA(stage, { node, what: "second Pod of team-a/puller" })] };
     },
   },
   {
     id: "foreign-cached-image",
     title: "team-b names an image of team-a that is already on the node",
-    needs: [...NEEDS, "serviceaccount team-b/puller", "role 444455556666/team-b-pull"],
+    needs: [...TOKEN_NEEDS, "serviceaccount team-b/puller", "role 444455556666/team-b-pull"],
     expected: ["denied"],
     twin: "present",
     run: async (stage) => {
       const node = await stage.node("node-1");
-      const first = before(await stage.pod(puller(node)), "pulled");
-      const step = await stage.pod(puller(node, { what: "team-b/puller", namespace: "team-b" }));
-      return { before: [first], steps: [step], twin: await stage.pod(puller(node, { what: "team-a/puller again" })) };
+      const first = before(await pullAsTeamA(stage, { node }), "pulled");
+      const step = await pullAsTeamA(stage, { node, what: "team-b/puller", namespace: "team-b" });
+      return { before: [first], steps: [step], twin: await pullAsTeamA(stage, { node, what: "team-a/puller again" }) };
     },
   },
   {
     id: "service-account-recreated",
     title: "a ServiceAccount deleted and recreated is another one: the registry is asked again",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["pulled"],
     disruptive: true,
     run: recreated,
@@ -196,7 +185,7 @@ export const TOKEN_ROWS: readonly Row[] = [
   {
     id: "annotation-missing",
     title: "a required annotation is missing: the plugin is not even run",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["denied"],
     twin: "pulled",
     run: annotationMissing,
@@ -214,7 +203,7 @@ export const TOKEN_ROWS: readonly Row[] = [
     needs: LAX_NEEDS,
     expected: ["pulled"],
     run: async (stage) => {
-      const step = await stage.pod(puller(await environmentNode(stage)));
+      const step = await pullAsTeamA(stage, { node: await environmentNode(stage) });
       const asked = step.hops.find((hop) => hop.operation === "ecr:GetAuthorizationToken");
       const holds = String(asked?.principal).includes(":assumed-role/team-a-pull/");
       return { steps: [step], claims: [{ what: "the role of the environment asked ECR", holds }] };
@@ -230,7 +219,7 @@ export const TOKEN_ROWS: readonly Row[] = [
   {
     id: "audience-not-allowed",
     title: "the node lacks the permission for the token's audience",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["denied"],
     twin: "pulled",
     run: (stage) => otherAudience(stage, false),
@@ -238,7 +227,7 @@ export const TOKEN_ROWS: readonly Row[] = [
   {
     id: "wrong-audience",
     title: "the node may ask for that audience, but STS does not accept it",
-    needs: NEEDS,
+    needs: TOKEN_NEEDS,
     expected: ["denied"],
     twin: "pulled",
     run: (stage) => otherAudience(stage, true),

@@ -16,8 +16,6 @@ export interface Stages {
 export interface RunOptions {
   readonly rows: readonly Row[];
   readonly stages: Stages;
-  /** Told after each row. */
-  onResult?(result: RowResult): void;
 }
 
 /** Rows that run at the same time: plugins are processes, and two cores are busy with four of them. */
@@ -28,11 +26,7 @@ export async function runRows(options: RunOptions): Promise<DemoResult> {
   const { rows, stages } = options;
   const fixtures = listFixtures(await stages.shared.control("GET", "world"));
   const results = new Map<string, RowResult>();
-  const play = async (row: Row) => {
-    const result = await playRow(row, { stages, fixtures });
-    results.set(row.id, result);
-    options.onResult?.(result);
-  };
+  const play = async (row: Row) => void results.set(row.id, await playRow(row, { stages, fixtures }));
   const quiet = rows.filter((row) => !row.disruptive);
   const loud = rows.filter((row) => row.disruptive);
   // Rows with a stack of their own start first: they take longest.
