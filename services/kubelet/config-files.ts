@@ -1,5 +1,15 @@
 // The node's files that are not records: provider configuration, executables, folders, the node's docker configuration.
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { extname, join } from "node:path";
 import { type DockerConfig, parseDockerConfigJson, parsePullSecret } from "./core/docker-config.ts";
 import { type ConfigFile, ProviderConfigError } from "./core/provider-config.ts";
@@ -58,6 +68,28 @@ export function checkExecutable(pluginDirectory: string, name: string): void {
     accessSync(path, constants.X_OK);
   } catch {
     throw refuse("permission denied");
+  }
+}
+
+const START_BYTES = 128;
+
+/**
+ * False for text without `#!`: the kernel does not run it. Node would hand it to a shell all the same (execvp does), the
+ * kubelet does not. What cannot be read is left to the kernel's own answer.
+ */
+export function isProgram(path: string): boolean {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    return true;
+  }
+  try {
+    const start = Buffer.alloc(START_BYTES);
+    const bytes = start.subarray(0, readSync(file, start));
+    return bytes.toString("latin1", 0, 2) === "#!" || bytes.includes(0);
+  } finally {
+    closeSync(file);
   }
 }
 

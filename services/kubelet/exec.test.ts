@@ -45,10 +45,19 @@ describe("a plugin's process", () => {
   test.each([
     { id: "exits 3", script: "#!/bin/sh\necho why >&2; exit 3", failure: "exit", text: "exit status 3" },
     { id: "is killed", script: "#!/bin/sh\nkill -9 $$", failure: "signal", text: "signal: killed" },
+    { id: "no program", script: "echo hello", failure: "spawn", text: "fork/exec PATH: exec format error" },
+    { id: "empty", script: "", failure: "spawn", text: "fork/exec PATH: exec format error" },
+    {
+      id: "without interpreter",
+      script: "#!/no/sh",
+      failure: "spawn",
+      text: "fork/exec PATH: no such file or directory",
+    },
     { id: "ends without reading", script: "#!/bin/sh\nexit 1", failure: "exit", text: "exit status 1" },
   ])("$id", async ({ id, script, failure, text }) => {
-    const result = await runScript(id.replaceAll(" ", "-"), script);
-    expect(result).toMatchObject({ ok: false, failure, text });
+    const name = id.replaceAll(" ", "-");
+    const result = await runScript(name, script);
+    expect(result).toMatchObject({ ok: false, failure, text: text.replace("PATH", join(directory, name)) });
   });
 
   test("keeps what went to stderr", async () => {

@@ -1,6 +1,7 @@
 // Runs a credential provider plugin (kubelet.md 2.2). The only file of the room that starts processes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { monotonicMs } from "../shared/clock.ts";
+import { isProgram } from "./config-files.ts";
 
 export interface PluginRun {
   readonly path: string;
@@ -31,6 +32,10 @@ const MAX_OUTPUT_BYTES = 16 << 20;
 /** Runs the plugin once; never throws and never outlives `timeoutMs + graceMs`. */
 export function runPlugin(run: PluginRun): Promise<PluginResult> {
   const started = monotonicMs();
+  if (!isProgram(run.path)) {
+    const text = `fork/exec ${run.path}: ${SPAWN_TEXTS.ENOEXEC}`;
+    return Promise.resolve({ ok: false, failure: "spawn", text, durationMs: 0, stderr: "" });
+  }
   return new Promise((resolve) => {
     const child = start(run);
     const stdout = new Output();
@@ -104,14 +109,15 @@ function renderHeld(child: ChildProcess): { failure: PluginFailure; text: string
   };
 }
 
+const SPAWN_TEXTS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or directory",
+  EACCES: "permission denied",
+  ENOEXEC: "exec format error",
+};
+
 function renderSpawnError(path: string, error: Error): string {
   const code = "code" in error ? String(error.code) : "";
-  const texts: Readonly<Record<string, string>> = {
-    ENOENT: "no such file or directory",
-    EACCES: "permission denied",
-    ENOEXEC: "exec format error",
-  };
-  return `fork/exec ${path}: ${texts[code] ?? error.message}`;
+  return `fork/exec ${path}: ${SPAWN_TEXTS[code] ?? error.message}`;
 }
 
 function killGroup(child: ChildProcess): void {

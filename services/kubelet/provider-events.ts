@@ -15,6 +15,12 @@ export interface ProviderOccasion {
 
 const MAX_STDERR = 4000;
 
+/** What a plugin said on stderr, as far as it may be told: without secrets, and no more of it than anybody reads. */
+export function renderStderr(stderr: string): string {
+  const text = redact(stderr);
+  return text.length <= MAX_STDERR ? text : `${text.slice(0, MAX_STDERR)}… (${text.length} characters)`;
+}
+
 /** kubelet:SkipProvider. */
 export function recordSkip(events: EventSink, occasion: ProviderOccasion, refusal: ProviderRefusal): void {
   events.record({
@@ -48,7 +54,7 @@ export function recordExec(events: EventSink, occasion: ProviderOccasion, facts:
     notes: {
       environment: Object.keys(environment).sort(),
       ...(refusal ? { because: refusal.message } : {}),
-      ...(result.stderr ? { stderr: redact(result.stderr).slice(0, MAX_STDERR) } : {}),
+      ...(result.stderr ? { stderr: renderStderr(result.stderr) } : {}),
     },
   });
 }

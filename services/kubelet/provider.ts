@@ -18,7 +18,7 @@ import type { Pod } from "./core/pod.ts";
 import type { CredentialProvider } from "./core/provider-config.ts";
 import { runPlugin } from "./exec.ts";
 import { type AccountDeps, findAccount, type ProviderAccount, ProviderRefusal } from "./provider-account.ts";
-import { type ProviderOccasion, recordExec, recordSkip } from "./provider-events.ts";
+import { type ProviderOccasion, recordExec, recordSkip, renderStderr } from "./provider-events.ts";
 import type { NodeIdentity, ProviderReport } from "./types.ts";
 
 /** What a provider is asked. */
@@ -112,7 +112,7 @@ export class Provider {
       return refusal;
     };
     if (!result.ok) {
-      const text = `error execing credential provider plugin ${this.config.name} for image ${query.image}: ${result.text}: ${redact(result.stderr)}`;
+      const text = `error execing credential provider plugin ${this.config.name} for image ${query.image}: ${result.text}: ${renderStderr(result.stderr)}`;
       throw refuse(`plugin-${result.failure}`, EXEC_PREFIX + text);
     }
     try {
