@@ -16,7 +16,7 @@ function fakeStack(changes: Partial<StackController> = {}): StackController {
   return {
     version: "0.0.0",
     switches: { outsideNetwork: false },
-    services: () => ({ sts: "ok" }),
+    services: async () => ({ sts: "ok" }),
     caPem: async () => "-----BEGIN CERTIFICATE-----\n",
     environment: async () => ({ AWS_ENDPOINT_URL: "http://127.0.0.1:1", QUOTED: "it's" }),
     issuers: [
@@ -211,7 +211,7 @@ describe("the control API", () => {
       clock: { frozen: false },
     });
     expect((await good.ask("HEAD", "health")).status).toBe(200);
-    const bad = await start({ stack: { services: () => ({ sts: "ok", ecr: "no key" }) } });
+    const bad = await start({ stack: { services: async () => ({ sts: "ok", ecr: "no key" }) } });
     expect((await bad.ask("GET", "health")).status).toBe(503);
   });
 

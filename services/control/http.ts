@@ -86,8 +86,8 @@ async function readObject(request: Request): Promise<Readonly<Record<string, unk
 }
 
 function addStackRoutes(router: Router, { stack, log, clock }: ControlRouterDeps): void {
-  router.get(`${PREFIX}/health`, (_request, response) => {
-    const services = stack.services();
+  router.get(`${PREFIX}/health`, async (_request, response) => {
+    const services = await stack.services();
     const healthy = Object.values(services).every((state) => state === "ok");
     const { version, switches } = stack;
     response

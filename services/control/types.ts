@@ -76,7 +76,7 @@ export interface StackController {
   readonly version: string;
   readonly switches: Readonly<Record<string, boolean>>;
   /** Per room: `ok`, or what is wrong. */
-  services(): Readonly<Record<string, string>>;
+  services(): Promise<Readonly<Record<string, string>>>;
   caPem(): Promise<string>;
   environment(): Promise<ClientEnvironment>;
   readonly issuers: readonly ControlledIssuer[];

@@ -105,6 +105,13 @@ describe("a stack", () => {
     await stack.close();
   });
 
+  it("is healthy while every service answers by its own name", async () => {
+    await using stack = await startStack();
+    const health = async () => (await fetch(`${stack.control}health`)).json();
+    const services = { oidc: "ok", apiserver: "ok", sts: "ok", ecr: "ok", registry: "ok" };
+    expect(await health()).toMatchObject({ status: "ok", services });
+  });
+
   it("tells the version of its package", () => {
     expect(VERSION).toBe(packageFile.version);
   });

@@ -10,6 +10,7 @@ import { systemRandom } from "../shared/random.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../shared/tls.ts";
 import { type DataDirectory, openDataDirectory } from "./data-dir.ts";
 import { type Endpoints, renderClientEnvironment, renderPluginEnvironment } from "./environment.ts";
+import { checkServices } from "./health.ts";
 import { createHostTable, ecrHostsOf, type HostTable, localAddress } from "./hosts.ts";
 import { redactWorld } from "./redacted-world.ts";
 import { createRooms, type Rooms } from "./rooms.ts";
@@ -135,7 +136,7 @@ async function start(world: World, directory: DataDirectory, given: Start): Prom
     at.caPem = await ca.caPem();
     return renderClientEnvironment(endpoints());
   };
-  const controller = createController({ world, rooms, hosts, ca, directory, env, given });
+  const controller = createController({ world, rooms, hosts, ca, directory, dialer, env, given });
   const isLoopback = hosts.isLoopback(host);
   const requiredKey = isLoopback ? {} : { requiredKey: controlKey };
   const control = lazy(() => createControlRouter({ stack: controller, log: events, clock, ...requiredKey }));
@@ -211,15 +212,16 @@ function createController(from: {
   hosts: HostTable;
   ca: CertificateAuthority;
   directory: DataDirectory;
+  dialer: Dialer;
   env(): Promise<Readonly<Record<string, string>>>;
   given: Start;
 }): StackController {
-  const { world, rooms, hosts, ca, directory, env, given } = from;
+  const { world, rooms, hosts, ca, directory, dialer, env, given } = from;
   return {
     version: VERSION,
     switches: { ...world.switches },
-    services: () => ({
-      ...Object.fromEntries(ROOMS.map((room) => [room, "ok"])),
+    services: async () => ({
+      ...(await checkServices(world, dialer)),
       ...(given.options.prepare ? { init: given.preparing.pending ? "running" : "ok" } : {}),
     }),
     caPem: () => ca.caPem(),
@@ -245,5 +247,3 @@ function createController(from: {
     isKnownHost: (host) => hosts.isServed(host),
   };
 }
-
-const ROOMS = ["oidc", "apiserver", "iam", "sts", "ecr", "registry", "kubelet"];
