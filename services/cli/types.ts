@@ -50,4 +50,5 @@ export interface EventAnswer {
   readonly reason?: string;
   readonly decidedBy?: string;
   readonly trace?: string;
+  readonly notes?: Readonly<Record<string, unknown>>;
 }

@@ -151,5 +151,7 @@ async function printVerdict(
       events.map((event) => renderEventRow(event, paint)),
     );
   if (why) output.print(`\nwhy     ${clean([why.operation, why.reason, why.decidedBy].filter(Boolean).join(" · "))}`);
+  const because = why?.notes?.because;
+  if (typeof because === "string") output.print(`        ${clean(because, PLUGIN_CHARACTERS)}`);
   output.print(`trace   ${answer.trace}`);
 }
