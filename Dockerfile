@@ -32,7 +32,7 @@ RUN node check-base.cjs
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build
+RUN npm run build -- --without-types
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="pullproof" \
@@ -42,7 +42,7 @@ COPY --from=build /src/package.json /src/LICENSE /opt/pullproof/
 COPY --from=build /src/dist /opt/pullproof/dist
 COPY --from=ecr-credential-provider /out/ /opt/pullproof/plugins/
 RUN ln -s /opt/pullproof/dist/cli/bin.cjs /usr/local/bin/pullproof \
- && mkdir -p /var/lib/pullproof /etc/pullproof/init \
+ && mkdir -p /var/lib/pullproof /etc/pullproof \
  && chown 1000:1000 /var/lib/pullproof
 ENV HOME=/var/lib/pullproof \
     XDG_CACHE_HOME=/var/lib/pullproof/cache \
@@ -50,8 +50,7 @@ ENV HOME=/var/lib/pullproof \
     PULLPROOF_PORT=4566 \
     PULLPROOF_MORE_PORTS=443,80 \
     PULLPROOF_DATA_DIR=/var/lib/pullproof \
-    PULLPROOF_INIT=/etc/pullproof/init \
-    PULLPROOF_WORLD_IF_PRESENT=/etc/pullproof/pullproof.yaml
+    PULLPROOF_CONFIG=/etc/pullproof
 USER 1000:1000
 WORKDIR /var/lib/pullproof
 VOLUME /var/lib/pullproof

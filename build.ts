@@ -16,11 +16,13 @@ const DIST = join(ROOT, "dist");
 /** Output name → source. A room that has no such file (yet) is left out. */
 const ENTRIES: Readonly<Record<string, string>> = {
   "testing/index": "services/testing/index.ts",
+  "testing/testcontainers": "services/testing/testcontainers.ts",
+  "testing/vitest": "services/testing/vitest.ts",
   "cli/main": "services/cli/main.ts",
 };
 
 /** Loaded at run time only where they are installed. */
-const EXTERNAL = ["esbuild", "testcontainers"];
+const EXTERNAL = ["esbuild", "testcontainers", "vitest"];
 
 // `import "node:http"` evaluates every export of it, and with them fetch, web streams and workers: 60 ms that nothing
 // here needs. Taken as an object, its members load when they are used.
@@ -133,4 +135,5 @@ rmSync(DIST, { recursive: true, force: true });
 const [metafile, pluginMetafiles] = await Promise.all([bundlePackage(), bundlePlugin()]);
 copyGuard();
 writeLicences([metafile, ...pluginMetafiles]);
-emitTypes();
+// The container image has no use for them.
+if (!process.argv.includes("--without-types")) emitTypes();

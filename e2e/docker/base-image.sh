@@ -27,6 +27,10 @@ cp -R "$npm_folder" "$root/usr/local/lib/node_modules/npm"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
 ln -s ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+# npm inside asks the same registry as npm outside, and trusts what this machine trusts.
+mkdir -p "$root/usr/local/etc"
+printf 'registry=%s\ncafile=/etc/ssl/certs/ca-certificates.crt\nupdate-notifier=false\n' "$(npm config get registry)" \
+  > "$root/usr/local/etc/npmrc"
 printf 'root:x:0:0:root:/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n' > "$root/etc/passwd"
 printf 'root:x:0:\nnode:x:1000:\n' > "$root/etc/group"
 echo 'hosts: files dns' > "$root/etc/nsswitch.conf"

@@ -43,7 +43,7 @@ export function createControlClient(options: ClientOptions, environment: Environ
     });
   }
   const dataFile = (name: string) => readDataFile(environment.PULLPROOF_DATA_DIR, name);
-  const key = options.controlKey ?? environment.PULLPROOF_CONTROL_KEY ?? dataFile("control.key")?.trim();
+  const key = findControlKey(options, environment);
   const ca = endpoint.startsWith("https:") ? (readFile(environment.AWS_CA_BUNDLE) ?? dataFile("ca.pem")) : undefined;
   const connection: Connection = { endpoint, ...(key ? { key } : {}), ...(ca ? { ca } : {}) };
   return {
@@ -60,6 +60,12 @@ export function createControlClient(options: ClientOptions, environment: Environ
       await readEvents(await send(connection, request), onEvent, signal);
     },
   };
+}
+
+/** The key that the options, the environment or the stack's folder hold; an empty variable counts as unset. */
+export function findControlKey({ controlKey }: ClientOptions, environment: Environment): string | undefined {
+  const { PULLPROOF_CONTROL_KEY, PULLPROOF_DATA_DIR } = environment;
+  return controlKey ?? (PULLPROOF_CONTROL_KEY || readDataFile(PULLPROOF_DATA_DIR, "control.key")?.trim());
 }
 
 function readDataFile(directory: string | undefined, name: string): string | undefined {

@@ -6,6 +6,7 @@ import type { DemoOptions } from "./commands/demo.ts";
 import type { EnvOptions } from "./commands/env.ts";
 import type { EventsOptions } from "./commands/events.ts";
 import type { HealthOptions } from "./commands/health.ts";
+import type { KindGenerateOptions } from "./commands/kind-generate.ts";
 import type { PullOptions } from "./commands/pull.ts";
 import type { ResetOptions } from "./commands/reset.ts";
 import type { TokenCreateOptions } from "./commands/token-create.ts";
@@ -75,6 +76,7 @@ function createProgram(cli: Cli, { stdout, stderr }: OutputStreams, finish: Fini
   addStackCommands(program, cli, finish);
   addPullCommands(program, cli, finish);
   addControlCommands(program, cli, finish);
+  addKindCommands(program, cli, finish);
   return program;
 }
 
@@ -113,14 +115,19 @@ function addStackCommands(program: Command, cli: Cli, finish: Finish): void {
     .action(async ({ plugin, ...options }: DemoOptions & { plugin?: string }) => {
       const { runDemo } = await import("./commands/demo.ts");
       finish(
-        await runDemo({ ...fromEnvironment(cli), ...options, ...(plugin ? { pluginDirectory: plugin } : {}) }, cli),
+        await runDemo(
+          { ...(await fromEnvironment(cli)), ...options, ...(plugin ? { pluginDirectory: plugin } : {}) },
+          cli,
+        ),
       );
     });
 }
 
 /** What the demo takes from the environment where no option says otherwise. */
-function fromEnvironment({ environment }: Cli): DemoOptions {
-  const { PULLPROOF_WORLD: world, PULLPROOF_CONTROL_KEY: controlKey, XDG_CACHE_HOME: cacheHome } = environment;
+async function fromEnvironment({ environment }: Cli): Promise<DemoOptions> {
+  const { PULLPROOF_WORLD: world, XDG_CACHE_HOME: cacheHome } = environment;
+  const { findControlKey } = await import("./client.ts");
+  const controlKey = findControlKey({}, environment);
   return { ...(world ? { world } : {}), ...(controlKey ? { controlKey } : {}), ...(cacheHome ? { cacheHome } : {}) };
 }
 
@@ -189,6 +196,32 @@ function addControlCommands(program: Command, cli: Cli, finish: Finish): void {
     .description("take the stack back to its world as loaded")
     .action(async (options: ResetOptions) =>
       finish(await (await import("./commands/reset.ts")).runReset(options, cli)),
+    );
+}
+
+function addKindCommands(program: Command, cli: Cli, finish: Finish): void {
+  const kind = program.command("kind").description("a real kubelet in kind that uses the stack");
+  kind
+    .command("generate")
+    .description("write the files of a kind cluster: configuration, provider, RBAC, certs.d, scripts")
+    .requiredOption("--kubernetes <minor>", "Kubernetes minor, such as 1.36")
+    .requiredOption("--out <folder>", "where the files go")
+    .option("--world <file>", "world file (PULLPROOF_WORLD, else the default world)")
+    .option("--node <name>", "node of the world that kind's kubelets are configured like (else the first)")
+    .option("--name <name>", "name of the cluster (else pullproof)")
+    .option("--container <name>", "name of the stack's container (else pullproof)")
+    .option("--workers <count>", "worker nodes (else 1)")
+    .option("--image <image>", "node image (else the one known for the minor)")
+    .option("--mirror <host[:port]>", "reach the stack by this one name instead of by network aliases")
+    .addOption(new Option("--issuer <whose>", "whose key signs the cluster's tokens").choices(["stack", "cluster"]))
+    .option("--policy <policy>", "imagePullCredentialsVerificationPolicy (else the world's)")
+    .option("--allow-network", "let --policy AlwaysVerify pull kind's own images again")
+    .option("--plugin <file>", "credential provider to copy into plugin/bin")
+    .option("--ca <file>", "the stack's CA to copy into tls (else create.sh fetches it)")
+    .option("--force", "overwrite files that have other content")
+    .option("--json", "print JSON")
+    .action(async (options: KindGenerateOptions) =>
+      finish(await (await import("./commands/kind-generate.ts")).runKindGenerate(options, cli)),
     );
 }
 

@@ -64,11 +64,11 @@ async function apply(manifest: Manifest, stack: Stack): Promise<string> {
   const path = place.namespaced ? `${group}/namespaces/${encodeURIComponent(namespace)}/${place.path}` : place.path;
   const one = `${path}/${encodeURIComponent(metadata.name)}`;
   if (!(await exists(one, stack))) {
-    await stack.rooms.api.request("POST", path, manifest);
+    await stack.rooms.api.request("POST", path, { ...manifest });
     return `${kind} ${name} created`;
   }
   if (!place.replace) return `${kind} ${name} unchanged`;
-  await stack.rooms.api.request("PUT", one, manifest);
+  await stack.rooms.api.request("PUT", one, { ...manifest });
   return `${kind} ${name} replaced`;
 }
 

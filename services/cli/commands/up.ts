@@ -1,5 +1,6 @@
 // `pullproof up`: a stack in this process until it is told to stop.
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { monotonicMs } from "../../shared/clock.ts";
 import { ConfigurationError } from "../../shared/errors.ts";
 import type { createStack, WorldSwitches } from "../../stack/index.ts";
@@ -58,13 +59,13 @@ export async function runUp(options: UpOptions, cli: Cli): Promise<number> {
 /** Options, each with its variable behind it; an empty variable counts as unset. */
 function readSettings(options: UpOptions, cli: Cli): StackSettings {
   const { environment } = cli;
-  const world = options.world ?? (environment.PULLPROOF_WORLD || worldIfPresent(cli));
+  const world = options.world ?? (environment.PULLPROOF_WORLD || inConfigFolder("pullproof.yaml", cli));
   const dataDir = options.dataDir ?? environment.PULLPROOF_DATA_DIR;
   const controlKey = options.controlKey ?? environment.PULLPROOF_CONTROL_KEY;
   const hosts = parseList(options.hosts ?? environment.PULLPROOF_HOSTS);
   const morePorts = parseList(options.morePorts ?? environment.PULLPROOF_MORE_PORTS).map(parsePort);
   const switches = options.switch ?? parseList(environment.PULLPROOF_SWITCHES);
-  const init = options.init ?? environment.PULLPROOF_INIT;
+  const init = options.init ?? (environment.PULLPROOF_INIT || inConfigFolder("init", cli));
   return {
     host: options.host ?? (environment.PULLPROOF_HOST || DEFAULT_HOST),
     port: parsePort(options.port ?? (environment.PULLPROOF_PORT || DEFAULT_PORT)),
@@ -79,10 +80,10 @@ function readSettings(options: UpOptions, cli: Cli): StackSettings {
   };
 }
 
-/** The container's own file is used if it was mounted; one that is named in PULLPROOF_WORLD must exist. */
-function worldIfPresent({ environment }: Cli): string | undefined {
-  const file = environment.PULLPROOF_WORLD_IF_PRESENT;
-  return file && existsSync(file) ? file : undefined;
+/** What PULLPROOF_CONFIG (a container's /etc/pullproof) holds is used; what has a variable of its own must exist. */
+function inConfigFolder(name: string, { environment }: Cli): string | undefined {
+  const folder = environment.PULLPROOF_CONFIG;
+  return folder && existsSync(join(folder, name)) ? join(folder, name) : undefined;
 }
 
 function parseList(text: string | undefined): string[] {
