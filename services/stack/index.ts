@@ -1,5 +1,6 @@
 // The door of the stack room: start one, and parse its world.
 
+export { DEFAULT_WORLD } from "./default-world.ts";
 export { listHostNames } from "./host-names.ts";
 export { ecrHostsOf } from "./hosts.ts";
 export type { Rooms } from "./rooms.ts";
