@@ -50,6 +50,9 @@ const SIGNED_ACTIONS: Readonly<Record<string, (sts: Sts, call: SignedCall) => Xm
   GetAccessKeyInfo: (_sts, call) => ({ Account: accountOfUniqueId(parseAccessKeyId(call.query)) }),
 };
 
+/** Every action that is answered with more than a refusal. */
+export const STS_ACTIONS: readonly string[] = [...Object.keys(OPEN_ACTIONS), ...Object.keys(SIGNED_ACTIONS)];
+
 /** All of STS below one router. */
 export function createStsRouter(options: StsRouterOptions): Router {
   const router = Router();
