@@ -2,7 +2,7 @@
 
 export { DEFAULT_WORLD } from "./default-world.ts";
 export { listHostNames } from "./host-names.ts";
-export { ecrHostsOf } from "./hosts.ts";
+export { createHostTable, ecrHostsOf } from "./hosts.ts";
 export type { Rooms } from "./rooms.ts";
 export { loadWorld } from "./seed.ts";
 export { createStack, type RunningStack } from "./stack.ts";

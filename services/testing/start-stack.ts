@@ -1,7 +1,7 @@
 // `startStack()`: a whole stack in this process, with the handles that tests want.
-import https from "node:https";
-import net from "node:net";
+import type https from "node:https";
 import { createStack, type RunningStack, type StackOptions } from "../stack/index.ts";
+import { createStackAgent } from "./agent.ts";
 import { createStackFetch } from "./stack-fetch.ts";
 import type { AccountHandle, IssuerHandle, RegistryHandle, Stack } from "./types.ts";
 
@@ -98,17 +98,12 @@ function registryHandle(stack: RunningStack, host: string): RegistryHandle {
   };
 }
 
-/** An agent for SDKs and `node:https`: the stack's names by TLS, without DNS. */
 async function createAgent(stack: RunningStack): Promise<https.Agent> {
-  const ca = await stack.caPem();
-  const port = Number(new URL(stack.https).port);
-  const agent = new https.Agent({ keepAlive: true, ca });
-  const createConnection = agent.createConnection.bind(agent);
-  agent.createConnection = (options, callback) => {
-    const host = String(options.host ?? "");
-    if (!stack.hosts.isServed(host.toLowerCase())) return createConnection(options, callback);
-    const servername = net.isIP(host) ? "" : host;
-    return createConnection({ ...options, host: "127.0.0.1", port, servername }, callback);
-  };
-  return agent;
+  const { port } = new URL(stack.https);
+  return createStackAgent({
+    ca: await stack.caPem(),
+    address: "127.0.0.1",
+    port: Number(port),
+    isServed: stack.hosts.isServed,
+  });
 }
