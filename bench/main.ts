@@ -8,6 +8,12 @@ import type { Result } from "./measure.ts";
 const BENCHES: Readonly<Record<string, (rounds: number) => Promise<Result[]>>> = {
   P1: async (rounds) => (await import("./start.ts")).measureStart(rounds),
   P2: async (rounds) => (await import("./pod.ts")).measurePod(rounds),
+  P3: async (rounds) => (await import("./assume.ts")).measureAssume(rounds),
+  P4: async (rounds) => (await import("./sign.ts")).measureSign(rounds),
+  P5: async (rounds) => (await import("./manifest.ts")).measureManifest(rounds),
+  P6: async (rounds) => (await import("./blob.ts")).measurePull(rounds),
+  P7: async (rounds) => (await import("./blob.ts")).measurePush(rounds),
+  P9: async (rounds) => (await import("./memory.ts")).measureMemory(rounds),
 };
 
 function readArguments(): { json: boolean; only: readonly string[]; rounds: number } {

@@ -17,15 +17,17 @@ export interface Result {
   readonly against: string | undefined;
 }
 
-/** A thing to measure; returns its own figure in milliseconds. */
+/** A thing to measure; returns its own figure. */
 export type Sample = () => Promise<number>;
 
 export interface Goal {
   readonly text: string;
   /** ours / peer at most. */
   readonly ratio?: number;
-  /** ours at most, in milliseconds. */
-  readonly ms?: number;
+  /** ours / peer at least: for rates. */
+  readonly ratioAtLeast?: number;
+  /** ours at most. */
+  readonly atMost?: number;
 }
 
 /** Runs the samples in turn, `rounds` times after `warmUp` rounds that do not count. */
@@ -61,15 +63,16 @@ export async function time(work: () => Promise<unknown>): Promise<number> {
 export function judge(
   id: string,
   what: string,
-  figures: { ours: readonly number[]; peer?: readonly number[]; against?: string; goal: Goal },
+  figures: { ours: readonly number[]; peer?: readonly number[]; against?: string; unit?: string; goal: Goal },
 ): Result {
   const ours = quantile(figures.ours, 0.5);
   const peer = figures.peer && quantile(figures.peer, 0.5);
   const ratio = peer === undefined ? undefined : ours / peer;
   const { goal } = figures;
-  const within = goal.ms === undefined || ours <= goal.ms;
+  const within = goal.atMost === undefined || ours <= goal.atMost;
   const below = goal.ratio === undefined || (ratio !== undefined && ratio <= goal.ratio);
+  const above = goal.ratioAtLeast === undefined || (ratio !== undefined && ratio >= goal.ratioAtLeast);
   const spread: [number, number] = [quantile(figures.ours, 0.25), quantile(figures.ours, 0.75)];
-  const { against } = figures;
-  return { id, what, ours, peer, unit: "ms", ratio, goal: goal.text, ok: within && below, spread, against };
+  const { against, unit = "ms" } = figures;
+  return { id, what, ours, peer, unit, ratio, goal: goal.text, ok: within && below && above, spread, against };
 }

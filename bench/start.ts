@@ -48,7 +48,7 @@ function judgeStart(figures: Figures): Result[] {
       ours: figures.starts,
       peer: figures.registry,
       against,
-      goal: { text: "< peer and ≤ 150 ms", ratio: 1, ms: 150 },
+      goal: { text: "< peer and ≤ 150 ms", ratio: 1, atMost: 150 },
     }),
     judge("P1", "stack as a process of its own, start of Node to ready and closed", {
       ours: figures.process,

@@ -1,0 +1,3 @@
+module pullproof.dev/bench/load
+
+go 1.26
