@@ -58,7 +58,21 @@ function untilStopped(): Promise<void> {
         process.once(signal, () => process.exit(EXIT.failed));
       });
     }
+    // npm and npx start programs through a shell and pass signals no further than to that.
+    if (process.env.npm_command !== undefined) whenOrphaned(resolve);
   });
+}
+
+const ORPHAN_CHECK_MS = 250;
+
+/** Calls back once the process that started this one is gone. */
+function whenOrphaned(notify: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    notify();
+  }, ORPHAN_CHECK_MS).unref();
 }
 
 type Finish = (exitCode: number) => void;
