@@ -8,8 +8,13 @@ import type { Stage } from "./stage.ts";
 
 export const CONTAINERD_SOCKET = "/run/containerd/containerd.sock";
 
-/** No network plugins and no overlay file system: images alone need neither. */
+/**
+ * No overlay file system: images alone need none. Isolated content: else the CRI finds what `ctr` fetched into another
+ * of containerd's namespaces, and asks the registry for nothing but the tag.
+ */
 const CONTAINERD_CONFIG = `version = 2
+[plugins."io.containerd.metadata.v1.bolt"]
+  content_sharing_policy = "isolated"
 [plugins."io.containerd.grpc.v1.cri".containerd]
   snapshotter = "native"
 `;
