@@ -1,25 +1,24 @@
 // The one place where rooms are wired into a running stack.
 import { join } from "node:path";
-import { createControlRouter, EventLog, type StackController } from "../control/index.ts";
+import { createControlRouter, EventLog } from "../control/index.ts";
 import { MovableClock, systemClock } from "../shared/clock.ts";
-import { createDialer, type Dialer } from "../shared/dial.ts";
-import { startEdge } from "../shared/edge.ts";
+import type { Dialer } from "../shared/dial.ts";
+import { type Edge, startEdge } from "../shared/edge.ts";
 import { ConfigurationError } from "../shared/errors.ts";
 import { lazy } from "../shared/lazy.ts";
 import { systemRandom } from "../shared/random.ts";
-import { type CertificateAuthority, createCertificateAuthority } from "../shared/tls.ts";
+import { createCertificateAuthority } from "../shared/tls.ts";
+import { createController } from "./controller.ts";
 import { type DataDirectory, openDataDirectory } from "./data-dir.ts";
 import { type Endpoints, renderClientEnvironment, renderPluginEnvironment } from "./environment.ts";
-import { checkServices } from "./health.ts";
 import { createHostTable, ecrHostsOf, type HostTable, localAddress } from "./hosts.ts";
-import { redactWorld } from "./redacted-world.ts";
+import { createInnerDialer, type Whereabouts } from "./inner-dialer.ts";
 import { createRooms, type Rooms } from "./rooms.ts";
 import { createRouters } from "./routers.ts";
 import { createRoute } from "./routes.ts";
 import { loadWorld } from "./seed.ts";
 import { OPTION_NAMES, type StackOptions } from "./stack-options.ts";
 import type { World } from "./types.ts";
-import { VERSION } from "./version.ts";
 
 /** A running stack, without the conveniences of the library (`testing`). */
 export interface RunningStack {
@@ -106,57 +105,17 @@ function withSwitches(world: World, { switches }: StackOptions): World {
 }
 
 async function start(world: World, directory: DataDirectory, given: Start): Promise<RunningStack> {
+  const parts = createParts(world, directory, given);
   const { options } = given;
-  const host = options.host ?? "127.0.0.1";
-  const random = options.random ?? systemRandom;
-  const clock = new MovableClock();
-  const events = new EventLog(clock);
-  const hosts = createHostTable(world, [...(options.hosts ?? []), host]);
-  const ca = createCertificateAuthority({ directory: directory.path, systemClock, random, isServed: hosts.isServed });
-  const at: { endpoints?: Endpoints; caPem: string } = { caPem: "" };
-  const dialer = createInnerDialer(world, { hosts, at, tls: options.tls === true });
-  const endpoints = () => at.endpoints as Endpoints; // set before anything can be asked
-  const controlKey = directory.key("control", options.controlKey);
-  const rooms = await createRooms({
-    world,
-    clock,
-    random,
-    events,
-    dialer,
-    directory,
-    controlKey,
-    sealingKey: directory.key("seal", options.sealingKey),
-    options,
-    async pluginEnvironment() {
-      if (options.tls) at.caPem = await ca.caPem();
-      return renderPluginEnvironment(endpoints(), options.tls === true);
-    },
-  });
-  const env = async () => {
-    at.caPem = await ca.caPem();
-    return renderClientEnvironment(endpoints());
-  };
-  const controller = createController({ world, rooms, hosts, ca, directory, dialer, env, given });
-  const isLoopback = hosts.isLoopback(host);
-  const requiredKey = isLoopback ? {} : { requiredKey: controlKey };
-  const control = lazy(() => createControlRouter({ stack: controller, log: events, clock, ...requiredKey }));
-  const routers = createRouters({ world, rooms, clock, random, events });
-  if (options.tls) at.caPem = await ca.caPem();
-  const route = createRoute(world, hosts, { ...routers, control });
-  const { port = 0, morePorts = [] } = options;
-  const edge = await startEdge({ address: host, port, morePorts, route, certificates: ca });
-  const authority = `${isLoopback ? "127.0.0.1" : localAddress(host)}:${edge.port}`;
-  at.endpoints = {
-    http: `http://${authority}`,
-    https: `https://${authority}`,
-    region: world.region,
-    caFile: join(directory.path, "ca.pem"),
-  };
+  const { ca, clock, dialer, events, hosts, rooms, where, env, controlKey } = parts;
+  if (options.tls) where.caPem = await ca.caPem();
+  const edge = await listen(parts, world, given);
+  const { http, https, caFile } = endpointsOf(where);
   return {
-    http: endpoints().http,
-    https: endpoints().https,
-    control: `${endpoints().http}/_pullproof/`,
-    ca: endpoints().caFile,
+    http,
+    https,
+    control: `${http}/_pullproof/`,
+    ca: caFile,
     dataDir: directory.path,
     controlKey,
     issuers: Object.fromEntries(world.issuers.map(({ name, url }) => [name, url])),
@@ -178,6 +137,57 @@ async function start(world: World, directory: DataDirectory, given: Start): Prom
   };
 }
 
+type Parts = ReturnType<typeof createParts>;
+
+/** Everything behind the edge. Nothing of it is asked before the edge listens. */
+function createParts(world: World, directory: DataDirectory, { options }: Start) {
+  const { random = systemRandom, tls = false, host = DEFAULT_HOST } = options;
+  const clock = new MovableClock();
+  const events = new EventLog(clock);
+  const hosts = createHostTable(world, [...(options.hosts ?? []), host]);
+  const ca = createCertificateAuthority({ directory: directory.path, systemClock, random, isServed: hosts.isServed });
+  const where: Whereabouts = { caPem: "" };
+  const dialer = createInnerDialer(world, { hosts, at: where, tls });
+  const controlKey = directory.key("control", options.controlKey);
+  const sealingKey = directory.key("seal", options.sealingKey);
+  const pluginEnvironment = async () => renderPluginEnvironment(endpointsOf(where), tls);
+  const base = { world, clock, random, events, dialer, directory, options };
+  const rooms = createRooms({ ...base, controlKey, sealingKey, pluginEnvironment });
+  const env = async () => {
+    where.caPem = await ca.caPem(); // the exports name its file
+    return renderClientEnvironment(endpointsOf(where));
+  };
+  return { ...base, hosts, ca, where, controlKey, rooms, env };
+}
+
+const DEFAULT_HOST = "127.0.0.1";
+
+function endpointsOf({ endpoints }: Whereabouts): Endpoints {
+  if (!endpoints) throw new Error("the stack was asked where it is before it listened");
+  return endpoints;
+}
+
+/** Opens the edge, and writes down where the stack is. */
+async function listen(parts: Parts, world: World, { options, preparing }: Start): Promise<Edge> {
+  const { ca, clock, controlKey, directory, dialer, env, events, hosts, random, rooms, where } = parts;
+  const preparation = () => (options.prepare ? (preparing.pending ? "running" : "ok") : undefined);
+  const stack = createController({ world, rooms, hosts, ca, directory, dialer, env, preparation });
+  const { host = DEFAULT_HOST, port = 0, morePorts = [] } = options;
+  const isLoopback = hosts.isLoopback(host);
+  const requiredKey = isLoopback ? {} : { requiredKey: controlKey };
+  const control = lazy(() => createControlRouter({ stack, log: events, clock, ...requiredKey }));
+  const route = createRoute(world, hosts, { ...createRouters({ world, rooms, clock, random, events }), control });
+  const edge = await startEdge({ address: host, port, morePorts, route, certificates: ca });
+  const authority = `${isLoopback ? "127.0.0.1" : localAddress(host)}:${edge.port}`;
+  where.endpoints = {
+    http: `http://${authority}`,
+    https: `https://${authority}`,
+    region: world.region,
+    caFile: join(directory.path, "ca.pem"),
+  };
+  return edge;
+}
+
 /** Name → host: plain registries by their names in the world, those behind ECR by account (and region, if not the first). */
 function registryHosts(world: World): Readonly<Record<string, string>> {
   const ecr = ecrHostsOf(world).map((host) => {
@@ -186,64 +196,4 @@ function registryHosts(world: World): Readonly<Record<string, string>> {
     return [first ? account : `${account}/${region}`, host];
   });
   return Object.fromEntries([...world.registries.map(({ name, host }) => [name, host]), ...ecr]);
-}
-
-/** The stack's own names lead to its own port; plain inside the process unless `tls` (docs/decisions/0001). */
-function createInnerDialer(
-  world: World,
-  inner: { hosts: HostTable; at: { endpoints?: Endpoints; caPem: string }; tls: boolean },
-): Dialer {
-  const { hosts, at, tls } = inner;
-  const trusted = world.issuers.filter(({ foreign }) => foreign && "trust" in foreign);
-  const fetched = new Set(trusted.map(({ url }) => new URL(url).hostname)); // the world says so by name
-  return createDialer({
-    resolve: (host) =>
-      at.endpoints && !fetched.has(host) && hosts.isServed(host.toLowerCase())
-        ? { address: "127.0.0.1", port: Number(new URL(at.endpoints.http).port), tls }
-        : undefined,
-    ca: () => at.caPem,
-    mayLeave: (host) => world.switches.outsideNetwork || fetched.has(host),
-  });
-}
-
-function createController(from: {
-  world: World;
-  rooms: Rooms;
-  hosts: HostTable;
-  ca: CertificateAuthority;
-  directory: DataDirectory;
-  dialer: Dialer;
-  env(): Promise<Readonly<Record<string, string>>>;
-  given: Start;
-}): StackController {
-  const { world, rooms, hosts, ca, directory, dialer, env, given } = from;
-  return {
-    version: VERSION,
-    switches: { ...world.switches },
-    services: async () => ({
-      ...(await checkServices(world, dialer)),
-      ...(given.options.prepare ? { init: given.preparing.pending ? "running" : "ok" } : {}),
-    }),
-    caPem: () => ca.caPem(),
-    environment: env,
-    get issuers() {
-      return [...rooms.issuers.values()].map((issuer) => ({
-        name: issuer.name,
-        url: issuer.url,
-        alg: issuer.alg,
-        keys: () => issuer.keys(),
-        rotate: (request: { alg?: string; keepOld: boolean }) => rooms.rotateKey(issuer.name, request),
-        withdraw: (kid: string) => issuer.withdraw(kid),
-      }));
-    },
-    mintToken: (issuer, request) => rooms.tokens.mint(issuer, request),
-    nodes: rooms.nodes,
-    world: () => redactWorld(world),
-    async reset() {
-      await rooms.reset();
-      directory.clearNodes();
-    },
-    putRepositoryAccess: (registry, repository, access) => rooms.putRepositoryAccess(registry, repository, access),
-    isKnownHost: (host) => hosts.isServed(host),
-  };
 }

@@ -24,7 +24,7 @@ function worldWith(change: (world: typeof DEFAULT_WORLD) => void): object {
   return world;
 }
 
-describe("the demo", () => {
+describe("the demo", { timeout: 90_000 }, () => {
   it("comes out as expected in the default world", async () => {
     const result = await play([]);
     expect(result.rows.filter((row) => !row.ok)).toEqual([]);
