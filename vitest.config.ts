@@ -9,6 +9,17 @@ export default defineConfig({
         test: {
           name: "clients",
           include: ["e2e/**/*.test.ts"],
+          exclude: ["e2e/real-node/**", "**/node_modules/**"],
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        // A real kubelet: needs root, containerd and etcd (e2e/real-node/README.md).
+        test: {
+          name: "node",
+          include: ["e2e/real-node/**/*.test.ts"],
           testTimeout: 180_000,
           hookTimeout: 600_000,
           fileParallelism: false,
