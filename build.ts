@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { createBundleOptions } from "./services/credential-provider/index.ts";
 
@@ -106,6 +106,28 @@ function copyGuard(): void {
 function emitTypes(): void {
   const tsc = join(ROOT, "node_modules", ".bin", "tsc");
   execFileSync(tsc, ["-p", "tsconfig.build.json"], { cwd: ROOT, stdio: "inherit" });
+  replaceExpressTypes();
+}
+
+// Express is bundled, its types are not: what declarations take from there is no more than this.
+const EXPRESS_TYPES = `import type { IncomingMessage, ServerResponse } from "node:http";
+export type Request = IncomingMessage;
+export type Response = ServerResponse;
+export type NextFunction = (error?: unknown) => void;
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse, next: NextFunction) => unknown;
+export type Router = RequestHandler;
+`;
+
+function replaceExpressTypes(): void {
+  const name = "express.d.ts";
+  for (const file of readdirSync(DIST, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".d.ts")) continue;
+    const text = readFileSync(join(DIST, file), "utf8");
+    const path = relative(dirname(file), name.replace(".d.ts", ".js"));
+    const replaced = text.replace(/(?<=^import .*from )"express"/gm, `"${path.startsWith(".") ? path : `./${path}`}"`);
+    if (replaced !== text) writeFileSync(join(DIST, file), replaced);
+  }
+  writeFileSync(join(DIST, name), EXPRESS_TYPES);
 }
 
 /** Folders below node_modules that the bundles took something from. */
