@@ -95,11 +95,14 @@ describe("awscli", () => {
     const environment = await stage.webIdentity("awscli");
     const skopeo = findDebianProgram("skopeo");
     const options = { environment, home: "awscli" };
+    const since = latest(stage);
     const who = await stage.run(aws("sts", "get-caller-identity", "--query=Arn", "--output=text"), options);
     expect(who).toMatchObject({ exitCode: 0, text: `${principal}\n` });
     // As the AWS documentation has it: aws ecr get-login-password | … login --username AWS --password-stdin HOST
     const { exitCode, stdout } = await stage.run(aws("ecr", "get-login-password"), options);
     expect(exitCode).toBe(0);
+    // It keeps the session in a file between the two commands.
+    expect(stage.stack.events.page({ since, operation: "sts:AssumeRoleWithWebIdentity" }).events).toHaveLength(1);
     for (const host of [HOST_A, HOST_B]) {
       const login = [skopeo, "login", "--username", "AWS", "--password-stdin", host] as const;
       expect(await stage.run(login, { ...options, input: stdout })).toMatchObject({ exitCode: 0 });
