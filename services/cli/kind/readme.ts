@@ -38,7 +38,8 @@ ${warnings.length === 0 ? "" : `\n## Mind\n\n${warnings.map((text) => `- ${text}
 ## When it does not work
 
 - \`kind create cluster --retain\`, then \`docker exec ${plan.name}-control-plane journalctl -u kubelet\`: a kubelet that cannot read
-  \`${NODE_PATHS.provider}\` or finds no plugin does not start.
+  \`${NODE_PATHS.provider}\` or finds no plugin does not start. Since 1.35 it does not start on a host with cgroup v1 either, unless the KubeletConfiguration patch
+  says \`failCgroupV1: false\`.
 - A Pod that pulls anonymously although a provider matches: the node may not have the audience (\`${FILES.audience}\` not applied), the
   ServiceAccount lacks a required annotation, or the image name has a port. None of these is an error of the kubelet's.
 - \`docker exec ${plan.name}-control-plane getent hosts ${plan.registryHosts[0] ?? "sts.amazonaws.com"}\` must print the stack's address in kind's network.
