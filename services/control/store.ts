@@ -80,5 +80,7 @@ export class EventLog implements EventSink {
 
 /** Absent members stay absent: the machine form has no nulls. */
 function withoutUndefined(draft: EventDraft): Partial<PullproofEvent> {
-  return Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined));
+  const event: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(draft)) if (value !== undefined) event[name] = value;
+  return event;
 }

@@ -1,6 +1,6 @@
 // Sealed, self-contained credentials: authenticated encryption of a JSON value under the stack's one key,
 // so that any replica that has the key can judge any credential and no session table is needed.
-import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createSecretKey } from "node:crypto";
 import type { Random } from "./random.ts";
 
 /** Seals values into opaque text and opens them again. */
@@ -16,11 +16,11 @@ const TAG_BYTES = 16;
 
 /** A sealer with AES-256-GCM; `key` may be any text or bytes and is hashed to 32 bytes. */
 export function createSealer(key: string | Buffer, random: Random): Sealer {
-  const keyBytes = createHash("sha256").update("pullproof-seal").update(key).digest();
+  const secret = createSecretKey(createHash("sha256").update("pullproof-seal").update(key).digest());
   return {
     seal(purpose, value) {
       const nonce = random.bytes(NONCE_BYTES);
-      const cipher = createCipheriv("aes-256-gcm", keyBytes, nonce).setAAD(Buffer.from(purpose));
+      const cipher = createCipheriv("aes-256-gcm", secret, nonce).setAAD(Buffer.from(purpose));
       const body = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64");
     },
@@ -28,7 +28,7 @@ export function createSealer(key: string | Buffer, random: Random): Sealer {
       const bytes = Buffer.from(text, "base64");
       // Node's decoder is lenient; only the one canonical spelling is a credential of ours.
       if (bytes.length <= NONCE_BYTES + TAG_BYTES || bytes.toString("base64") !== text) return undefined;
-      const decipher = createDecipheriv("aes-256-gcm", keyBytes, bytes.subarray(0, NONCE_BYTES));
+      const decipher = createDecipheriv("aes-256-gcm", secret, bytes.subarray(0, NONCE_BYTES));
       decipher.setAAD(Buffer.from(purpose)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       try {
         const body = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);

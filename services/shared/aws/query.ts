@@ -93,9 +93,11 @@ function malformed(message: string): QueryRefusal {
   return new QueryRefusal("MalformedInput", 400, message);
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 function decodeUtf8(body: Buffer): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+    return UTF8.decode(body);
   } catch (cause) {
     throw new QueryRefusal("MalformedInput", 400, "Expected a body in UTF-8, found invalid bytes", { cause });
   }
@@ -113,6 +115,7 @@ function readPairs(text: string, parameters: Map<string, string>): void {
 }
 
 function decodeForm(text: string): string {
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
@@ -167,7 +170,11 @@ function renderInstant(instant: Date): string {
 /** Quotes stay as they are: AWS's messages are full of them, and texts are not attributes. */
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#xD;" };
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are meant
+const NEEDS_ESCAPE = /[&<>\u0000-\u0008\u000b-\u001f\ufffe\uffff]|\p{Surrogate}/u;
+
 function escapeXml(text: string): string {
+  if (!NEEDS_ESCAPE.test(text)) return text;
   return (
     text
       .replace(/[&<>\r]/g, (character) => ENTITIES[character] ?? character)

@@ -126,9 +126,11 @@ function parseSourceIdentity(value: unknown): Pick<WebIdentityClaims, "sourceIde
   throw invalidClaim("https://aws.amazon.com/source_identity");
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 function decodeObject(part: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(decodePart(part)));
+    const value: unknown = JSON.parse(UTF8.decode(decodePart(part)));
     if (isObject(value)) return value;
   } catch (cause) {
     throw notAJwt(cause);
