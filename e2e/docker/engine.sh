@@ -26,6 +26,8 @@ if version=$(docker version --format '{{.Server.Version}}' 2> /dev/null) && [[ -
   echo "a Docker engine answers: $version"
   exit 0
 fi
+# Starting one here would not make another one answer.
+[[ -z ${DOCKER_HOST:-} ]] || fail "no Docker engine answers at $DOCKER_HOST" "start that engine, or unset DOCKER_HOST"
 command -v dockerd > /dev/null || fail "no Docker engine answers, and there is no dockerd to start" \
   "start Docker, or set DOCKER_HOST to an engine that runs"
 ((EUID == 0)) || fail "no Docker engine answers, and only root may start one" "start it: sudo systemctl start docker"

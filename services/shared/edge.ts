@@ -120,7 +120,7 @@ function listen(accept: (socket: Socket) => void, options: { address: string; po
       const where = `${options.address}:${options.port}`;
       const hints: Record<string, string> = {
         EADDRINUSE: "stop the other program, or choose another port with --port (0 takes a free one)",
-        EACCES: "choose a port above 1023 with --port",
+        EACCES: "choose ports above 1023 with --port and --more-ports",
         EADDRNOTAVAIL: "choose an address of this machine with --host",
       };
       const hint = hints[cause.code ?? ""];

@@ -68,13 +68,16 @@ async function generateIssuerKey(alg: string): Promise<string> {
   return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
+const WRITABLE_HINT =
+  "choose a folder you may write to with --data-dir; in a container, a volume or folder of the user it runs as";
+
 function write(file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600 });
   } catch (cause) {
     throw new ConfigurationError(`cannot write ${file}: ${String(cause)}`, {
       cause,
-      hint: "give --data-dir a folder that this user may write to; in a container, a volume or folder of the user it runs as",
+      hint: WRITABLE_HINT,
     });
   }
 }
@@ -85,7 +88,7 @@ function create(path: string): string {
   } catch (cause) {
     throw new ConfigurationError(`cannot create the folder ${path}: ${String(cause)}`, {
       cause,
-      hint: "choose a folder you may write to with --data-dir",
+      hint: WRITABLE_HINT,
     });
   }
   return path;

@@ -1,5 +1,5 @@
 // `pullproof up`: a stack in this process until it is told to stop.
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs } from "../../shared/clock.ts";
 import { ConfigurationError } from "../../shared/errors.ts";
@@ -83,7 +83,14 @@ function readSettings(options: UpOptions, cli: Cli): StackSettings {
 /** What PULLPROOF_CONFIG (a container's /etc/pullproof) holds is used; what has a variable of its own must exist. */
 function inConfigFolder(name: string, { environment }: Cli): string | undefined {
   const folder = environment.PULLPROOF_CONFIG;
-  return folder && existsSync(join(folder, name)) ? join(folder, name) : undefined;
+  if (!folder) return undefined;
+  try {
+    statSync(join(folder, name));
+  } catch (error) {
+    // Missing is fine; what is there and cannot be read is not: whoever reads it says so.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+  }
+  return join(folder, name);
 }
 
 function parseList(text: string | undefined): string[] {
