@@ -6,6 +6,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "./main.ts";
 
 const BIN = join(import.meta.dirname, "bin.cjs");
 const WORLD = readFileSync(new URL("../stack/testdata/world.yaml", import.meta.url), "utf8");
@@ -152,6 +153,23 @@ describe("a port", () => {
     expect(code).toBe(2);
     expect(err).toMatch(/expected the port as a number|argument missing/);
     expectNoInsides(err);
+  });
+});
+
+describe("a folder of plugins for the demo", () => {
+  it("without the plugin: 2, which file and what to do", async () => {
+    const said = { out: "", err: "" };
+    const code = await run(["demo", "--only", "token-pull", "--plugin", folder], {
+      stdout: { write: (text: string) => (said.out += text) },
+      stderr: { write: (text: string) => (said.err += text) },
+      environment: {},
+      untilStopped: () => new Promise(() => {}),
+    });
+    expect([code, said.out]).toEqual([2, ""]);
+    expect(said.err).toBe(
+      `error: expected an executable ${join(folder, "ecr-credential-provider")}, found none\n` +
+        "hint: put the plugin there under this name and make it executable (chmod +x); --plugin names its folder\n",
+    );
   });
 });
 

@@ -86,6 +86,21 @@ async function runWith(script: string) {
   };
 }
 
+describe("a plugin directory", () => {
+  it.each([
+    ["plugins", 400, /pluginDirectory as `builtin` or an absolute path, found .*plugins/],
+    ["/no/such/folder", 400, /plugin binary directory \/no\/such\/folder did not exist/],
+    ["builtin", 201, /like-builtin/],
+  ])("%s: %i", async (pluginDirectory, status, text) => {
+    const response = await fetch(`${stack.control}nodes`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name: `like-${pluginDirectory.replaceAll("/", "")}`, like: "node-1", pluginDirectory }),
+    });
+    expect([response.status, await response.text()]).toEqual([status, expect.stringMatching(text)]);
+  });
+});
+
 const answer = (text: string) => `#!/bin/sh\ncat > /dev/null\ncat <<'END'\n${text}\nEND\n`;
 
 describe("a plugin", () => {

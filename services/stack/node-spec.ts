@@ -1,4 +1,5 @@
 // What `POST nodes` may say, and the node it becomes: a copy of `like` with some facts replaced. Pure.
+import { isAbsolute } from "node:path";
 import { ControlError } from "../control/index.ts";
 import type { KubernetesVersion, WorldNode } from "./types.ts";
 
@@ -40,7 +41,7 @@ export function parseNodeSpec(body: Fields, find: (name: string) => WorldNode | 
     ...rest,
     name,
     version: known,
-    pluginDirectory: textIn(body, "pluginDirectory") ?? rest.pluginDirectory,
+    pluginDirectory: pluginDirectoryIn(body) ?? rest.pluginDirectory,
     kubeletConfiguration: objectIn(body, "kubeletConfiguration") ?? rest.kubeletConfiguration,
     ...(credentialProviderConfig ? { credentialProviderConfig } : {}),
     preloadedImages: textsIn(body, "preloadedImages") ?? rest.preloadedImages,
@@ -71,6 +72,14 @@ function textIn(body: Fields, member: string): string | undefined {
   const value = body[member];
   if (value !== undefined && typeof value !== "string") throw refusal(`${member} as a text`, value);
   return value;
+}
+
+/** A relative path would be looked for in one place and run in another. */
+function pluginDirectoryIn(body: Fields): string | undefined {
+  const path = textIn(body, "pluginDirectory");
+  if (path !== undefined && path !== "builtin" && !isAbsolute(path))
+    throw refusal("pluginDirectory as `builtin` or an absolute path", path);
+  return path;
 }
 
 function objectIn(body: Fields, member: string): Fields | undefined {

@@ -1,4 +1,6 @@
 // `pullproof demo`: the isolation story, run for real against a stack in this process or a running one.
+import { accessSync, constants } from "node:fs";
+import { join, resolve } from "node:path";
 import { ConfigurationError } from "../../shared/errors.ts";
 import { createUuid, systemRandom } from "../../shared/random.ts";
 import { type Backstage, createBackstage } from "../demo/backstage.ts";
@@ -48,7 +50,10 @@ export async function runDemo(options: DemoOptions, { output }: Pick<Cli, "outpu
     listRows(rows, options, output);
     return EXIT.ok;
   }
-  const result = await output.progress(`running ${rows.length} rows`, playDemo(rows, options));
+  const { pluginDirectory } = options;
+  const settled =
+    pluginDirectory === undefined ? options : { ...options, pluginDirectory: findPlugin(pluginDirectory) };
+  const result = await output.progress(`running ${rows.length} rows`, playDemo(rows, settled));
   if (options.json) output.json(result);
   else {
     const { renderDemo } = await import("../demo/render.ts");
@@ -56,6 +61,25 @@ export async function runDemo(options: DemoOptions, { output }: Pick<Cli, "outpu
   }
   return result.ok ? EXIT.ok : EXIT.failed;
 }
+
+/**
+ * The folder's absolute path: nodes run plugins in folders of their own.
+ * @throws ConfigurationError if the plugin that the nodes name is not in it
+ */
+function findPlugin(folder: string): string {
+  const path = resolve(folder);
+  const plugin = join(path, PLUGIN_NAME);
+  try {
+    accessSync(plugin, constants.X_OK);
+  } catch (cause) {
+    const hint = `put the plugin there under this name and make it executable (chmod +x); --plugin names its folder`;
+    throw new ConfigurationError(`expected an executable ${plugin}, found none`, { cause, hint });
+  }
+  return path;
+}
+
+/** What the nodes of a world call their plugin. */
+const PLUGIN_NAME = "ecr-credential-provider";
 
 /** Of the table where nobody says how wide it may be. */
 const DEFAULT_WIDTH = 140;
