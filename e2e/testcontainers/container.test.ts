@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GenericContainer, Network } from "testcontainers";
+import { GenericContainer, Network, Wait } from "testcontainers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEFAULT_WORLD } from "../../services/stack/default-world.ts";
 import { listHostNames, parseWorldObject } from "../../services/stack/index.ts";
@@ -74,6 +74,7 @@ describe("PullproofContainer", () => {
       await using client = await new GenericContainer(IMAGE)
         .withNetwork(network)
         .withEntrypoint(["sh", "-c", "sleep 300"])
+        .withWaitStrategy(Wait.forSuccessfulCommand("true"))
         .withEnvironment({ NODE_EXTRA_CA_CERTS: "/tmp/ca.pem" })
         .withCopyContentToContainer([{ content: await stack.caPem(), target: "/tmp/ca.pem", mode: 0o644 }])
         .start();

@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../shared/errors.ts";
 import type { createStack } from "../stack/index.ts";
-import { applyManifests } from "./manifests.ts";
 import type { Cli } from "./types.ts";
 
 type Stack = Awaited<ReturnType<typeof createStack>>;
@@ -60,6 +59,7 @@ function listFiles(folder: string): string[] {
 }
 
 async function runManifests(file: string, { stack }: InitContext): Promise<string> {
+  const { applyManifests } = await import("./manifests.ts");
   const done = await applyManifests(readFileSync(file, "utf8"), stack);
   return done.length === 0 ? "no manifest in it" : done.join(", ");
 }

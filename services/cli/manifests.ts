@@ -1,4 +1,5 @@
 // Manifests to the API server of a stack, as `kubectl apply` would: what is there already is replaced.
+import { parseAllDocuments } from "yaml";
 import type { createStack } from "../stack/index.ts";
 
 type Stack = Awaited<ReturnType<typeof createStack>>;
@@ -31,7 +32,6 @@ const KINDS: Readonly<Record<string, { path: string; namespaced: boolean; replac
  * @throws Error naming the manifest that is none, or that the API server refuses
  */
 export async function applyManifests(text: string, stack: Stack): Promise<string[]> {
-  const { parseAllDocuments } = await import("yaml");
   const documents = parseAllDocuments(text);
   if (!Array.isArray(documents)) return [];
   const done: string[] = [];

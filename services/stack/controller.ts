@@ -2,7 +2,6 @@
 import type { StackController } from "../control/index.ts";
 import type { Dialer } from "../shared/dial.ts";
 import type { CertificateAuthority } from "../shared/tls.ts";
-import type { DataDirectory } from "./data-dir.ts";
 import { checkServices } from "./health.ts";
 import type { HostTable } from "./hosts.ts";
 import { redactWorld } from "./redacted-world.ts";
@@ -15,15 +14,15 @@ export interface ControllerDeps {
   readonly rooms: Rooms;
   readonly hosts: HostTable;
   readonly ca: CertificateAuthority;
-  readonly directory: DataDirectory;
   readonly dialer: Dialer;
   env(): Promise<Readonly<Record<string, string>>>;
+  reset(): Promise<void>;
   /** Whether what the stack was given to do first is still going on; undefined if there was nothing. */
   preparation(): "running" | "ok" | undefined;
 }
 
 export function createController(deps: ControllerDeps): StackController {
-  const { world, rooms, hosts, ca, directory, dialer, env } = deps;
+  const { world, rooms, hosts, ca, dialer, env } = deps;
   return {
     version: VERSION,
     switches: { ...world.switches },
@@ -46,10 +45,7 @@ export function createController(deps: ControllerDeps): StackController {
     mintToken: (issuer, request) => rooms.tokens.mint(issuer, request),
     nodes: rooms.nodes,
     world: () => redactWorld(world),
-    async reset() {
-      await rooms.reset();
-      directory.clearNodes();
-    },
+    reset: deps.reset,
     putRepositoryAccess: (registry, repository, access) => rooms.putRepositoryAccess(registry, repository, access),
     isKnownHost: (host) => hosts.isServed(host),
   };

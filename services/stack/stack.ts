@@ -44,6 +44,8 @@ export interface RunningStack {
   /** Makes the CA if need be. */
   caPem(): Promise<string>;
   env(): Promise<Readonly<Record<string, string>>>;
+  /** Back to the world as loaded: pushes, records and nodes that were added are gone. The clock is the caller's. */
+  reset(): Promise<void>;
   /** Lets what runs finish, stops kubelets, removes a temporary data folder. */
   close(): Promise<void>;
 }
@@ -107,7 +109,7 @@ function withSwitches(world: World, { switches }: StackOptions): World {
 async function start(world: World, directory: DataDirectory, given: Start): Promise<RunningStack> {
   const parts = createParts(world, directory, given);
   const { options } = given;
-  const { ca, clock, dialer, events, hosts, rooms, where, env, controlKey } = parts;
+  const { ca, clock, dialer, events, hosts, rooms, where, env, reset, controlKey } = parts;
   if (options.tls) where.caPem = await ca.caPem();
   const edge = await listen(parts, world, given);
   const { http, https, caFile } = endpointsOf(where);
@@ -128,6 +130,7 @@ async function start(world: World, directory: DataDirectory, given: Start): Prom
     hosts,
     caPem: () => ca.caPem(),
     env,
+    reset,
     async close() {
       await rooms.nodes.reset();
       dialer.close();
@@ -157,7 +160,11 @@ function createParts(world: World, directory: DataDirectory, { options }: Start)
     where.caPem = await ca.caPem(); // the exports name its file
     return renderClientEnvironment(endpointsOf(where));
   };
-  return { ...base, hosts, ca, where, controlKey, rooms, env };
+  const reset = async () => {
+    await rooms.reset();
+    directory.clearNodes();
+  };
+  return { ...base, hosts, ca, where, controlKey, rooms, env, reset };
 }
 
 const DEFAULT_HOST = "127.0.0.1";
@@ -169,9 +176,9 @@ function endpointsOf({ endpoints }: Whereabouts): Endpoints {
 
 /** Opens the edge, and writes down where the stack is. */
 async function listen(parts: Parts, world: World, { options, preparing }: Start): Promise<Edge> {
-  const { ca, clock, controlKey, directory, dialer, env, events, hosts, random, rooms, where } = parts;
+  const { ca, clock, controlKey, directory, dialer, env, events, hosts, random, reset, rooms, where } = parts;
   const preparation = () => (options.prepare ? (preparing.pending ? "running" : "ok") : undefined);
-  const stack = createController({ world, rooms, hosts, ca, directory, dialer, env, preparation });
+  const stack = createController({ world, rooms, hosts, ca, dialer, env, reset, preparation });
   const { host = DEFAULT_HOST, port = 0, morePorts = [] } = options;
   const isLoopback = hosts.isLoopback(host);
   const requiredKey = isLoopback ? {} : { requiredKey: controlKey };

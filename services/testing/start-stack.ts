@@ -35,7 +35,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     env: () => stack.env(),
     reset: async () => {
       stack.clock.reset();
-      await stack.rooms.reset();
+      await stack.reset();
     },
     close,
     [Symbol.asyncDispose]: close,
