@@ -1,6 +1,6 @@
 // The container runtime of the real node: containerd, which finds our registry behind every host name of the world.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Enclosure } from "./enclosure.ts";
 import type { Programs } from "./programs.ts";
 
@@ -30,8 +30,9 @@ export async function startContainerd(options: ContainerdOptions): Promise<Conta
   const hostsFolder = writeHosts(options);
   const config = join(folder, "containerd.toml");
   writeFileSync(config, renderConfig({ folder, socket, hostsFolder, sandboxImage: options.sandboxImage }));
-  const [first] = programs.containerd.split("/containerd").slice(0, 1);
-  const daemon = enclosure.start("containerd", [programs.containerd, "--config", config], { pathFirst: first ?? "" });
+  // The shim is found on the PATH, and must be of the same make.
+  const pathFirst = dirname(programs.containerd);
+  const daemon = enclosure.start("containerd", [programs.containerd, "--config", config], { pathFirst });
   const ctr = (...args: string[]) =>
     enclosure.run([programs.ctr, "--address", socket, "--namespace", "k8s.io", ...args]);
   await daemon.until("it answers", async () => (await ctr("version")) !== "", 30);
@@ -48,8 +49,9 @@ function writeHosts({ enclosure, hosts, address, caFile }: ContainerdOptions): s
   for (const host of hosts) {
     mkdirSync(join(folder, host), { recursive: true });
     const mirror = `[host."${address}"]\n  capabilities = ["pull", "resolve"]\n  ca = "${caFile}"\n`;
-    // Without `server` a failure would lead to the real host of that name.
-    writeFileSync(join(folder, host, "hosts.toml"), `server = "${address}"\n${mirror}`);
+    // Without `server` a failure would lead to the real host of that name; it has a `ca` of its own, and is asked again
+    // for what the mirror does not have.
+    writeFileSync(join(folder, host, "hosts.toml"), `server = "${address}"\nca = "${caFile}"\n${mirror}`);
   }
   return folder;
 }

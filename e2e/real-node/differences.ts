@@ -31,6 +31,11 @@ const WORDINGS: readonly { readonly old: RegExp; readonly current: RegExp; reado
     current: /failed to resolve image: unexpected status from HEAD request to \S+: 403 Forbidden/g,
     meaning: "<refused with 403>",
   },
+  {
+    old: /failed to resolve reference "[^"]+": (?=\S+: not found)/g,
+    current: /failed to resolve image: (?=\S+: not found)/g,
+    meaning: "<not found> ",
+  },
 ];
 
 export const DIFFERENCES: readonly Difference[] = [

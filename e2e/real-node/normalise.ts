@@ -21,7 +21,8 @@ export function normalise(observation: Observation, uids: UidNames): Normalised 
     verdict,
     ...(podReason === undefined ? {} : { podReason }),
     ...(message === undefined ? {} : { message: text(message) }),
-    events: events.map((event) => text(`${event.type} ${event.reason}: ${event.message}`)),
+    // The API keeps one event of those that say the same, and counts the later ones.
+    events: [...new Set(events.map((event) => text(`${event.type} ${event.reason}: ${event.message}`)))],
     files: Object.fromEntries(
       Object.entries(files).map(([name, content]) => [name, JSON.parse(uids.replaceIn(content), normaliseMember)]),
     ),

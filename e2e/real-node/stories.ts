@@ -14,7 +14,7 @@ export interface PodStep {
   readonly policy?: "Always" | "IfNotPresent" | "Never";
   readonly expected: Verdict;
   /** For denials: what the Pod waits for. A failed pull is looked at a second time, which shows in the events. */
-  readonly podReason?: "ErrImagePull" | "ErrImageNeverPull" | "ImagePullBackOff";
+  readonly podReason?: "ErrImagePull" | "ErrImageNeverPull" | "ImagePullBackOff" | "InvalidImageName";
 }
 
 /** What happens between Pods. */
@@ -59,6 +59,7 @@ const STRANGER = { namespace: "team-b", secrets: [] } as const;
 const restart = `${PLAIN}/team-a/app:restart`;
 const never = `${PLAIN}/team-a/app:never`;
 const rotated = `${PLAIN}/team-a/app:rotated`;
+const several = `${PLAIN}/team-a/app:several`;
 const recreated = `${ECR_A}/team-a/app:recreated`;
 const annotation = `${ECR_A}/team-a/app:annotation`;
 const role = `${ECR_A}/team-a/app:role`;
@@ -141,6 +142,41 @@ export const STORIES: readonly Story[] = [
     id: "preloaded-image",
     node: "node-1",
     steps: [withSecret("preloaded, no secret", "present", { image: `${PLAIN}/team-a/app:preloaded`, secrets: [] })],
+  },
+  {
+    id: "missing-secret",
+    node: "node-1",
+    steps: [withSecret("a secret that does not exist", "denied", { secrets: ["absent"], ...REFUSED })],
+  },
+  {
+    id: "several-secrets",
+    node: "node-1",
+    steps: [
+      withSecret("a wrong one and none that exists", "denied", {
+        ...{ secrets: ["regcred-wrong", "absent"], image: several, ...REFUSED },
+      }),
+      withSecret("twin: a wrong one and the right one", "pulled", {
+        ...{ secrets: ["regcred-wrong", "regcred"], image: several },
+      }),
+    ],
+  },
+  {
+    id: "image-not-found",
+    node: "node-1",
+    steps: [
+      withSecret("no such tag", "denied", { image: `${PLAIN}/team-a/app:absent`, ...REFUSED }),
+      withSecret("no such name, with case", "denied", {
+        ...{ image: `${PLAIN}/Team-A/app:1`, podReason: "InvalidImageName" },
+      }),
+    ],
+  },
+  {
+    id: "policy-always",
+    node: "node-1",
+    steps: [
+      withSecret("Always, its owner: asked again", "pulled", { policy: "Always" }),
+      withSecret("Always, a stranger", "denied", { ...STRANGER, policy: "Always", ...REFUSED }),
+    ],
   },
   { id: "token-pull", node: "node-1", steps: [withToken("a token becomes a pull", "pulled")] },
   { id: "token-again", node: "node-1", steps: [withToken("the same ServiceAccount again", "present")] },
@@ -236,7 +272,7 @@ export const IMAGES: readonly string[] = [
     ...STORIES.flatMap(({ steps }) => steps.flatMap((step) => (step.do === "pod" ? [step.image] : []))),
     `${PLAIN}/team-a/app:preloaded`,
   ]),
-].filter((image) => !image.endsWith(":never-seen"));
+].filter((image) => !/:never-seen$|:absent$|Team-A/.test(image));
 
 /** The Pod of a step, the same for both nodes. */
 export function renderPod(step: PodStep, name: string): Readonly<Record<string, unknown>> {
