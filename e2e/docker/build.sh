@@ -17,6 +17,6 @@ done | tar --null --no-recursion -T - -c | tar -C "$context" -x
 install -D "$plugin" "$context/e2e/ecr-credential-provider/bin/ecr-credential-provider"
 
 # The classic builder: it takes base images from the engine and never asks a registry for a newer one.
-DOCKER_BUILDKIT=0 docker build --network host --quiet=false -t "$image" \
+DOCKER_BUILDKIT=0 docker build --network host --force-rm -t "$image" \
   --build-arg GO_IMAGE=node:24-bookworm-slim --build-arg PLUGIN=prebuilt "$context" >&2
 echo "$image"

@@ -43,11 +43,11 @@ describe("PullproofContainer", () => {
     await using byObject = await new PullproofContainer(IMAGE)
       .withWorld(world)
       .withSwitches({ shortTokens: true, ecrQuirks: false })
-      .withControlKey("a key of ours")
+      .withControlKey("key-of-ours")
       .withInit({ "10.yaml": "{apiVersion: v1, kind: Namespace, metadata: {name: team-c}}" })
       .start();
     expect(byObject.issuers).toHaveProperty("third", THIRD.url);
-    expect(byObject.controlKey).toBe("a key of ours");
+    expect(byObject.controlKey).toBe("key-of-ours");
     const health = (await (await fetch(`${byObject.control}health`)).json()) as { switches: object };
     expect(health.switches).toMatchObject({ shortTokens: true, ecrQuirks: false });
     const pod = {

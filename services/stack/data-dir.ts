@@ -35,7 +35,7 @@ export function openDataDirectory(given: string | undefined): DataDirectory {
     nodeDirectory: (node) => create(join(nodes, node)),
     clearNodes: () => rmSync(nodes, { recursive: true, force: true }),
     key(name, key) {
-      if (key) return key;
+      if (key) return checkKey(name, key);
       const file = join(path, `${name}.key`);
       if (existsSync(file)) return readFileSync(file, "utf8").trim();
       const made = randomUUID();
@@ -55,6 +55,13 @@ export function openDataDirectory(given: string | undefined): DataDirectory {
       else rmSync(nodes, { recursive: true, force: true });
     },
   };
+}
+
+/** It travels as a bearer token (RFC 6750 §2.1). */
+function checkKey(name: string, key: string): string {
+  if (/^[\w.~+/=-]+$/.test(key)) return key;
+  const expected = "letters, digits and . _ ~ + / = -";
+  throw new ConfigurationError(`expected the ${name} key to consist of ${expected}, found other characters`);
 }
 
 /** RFC 7518 §3.1: the curve that an algorithm's name stands for; the others are RSA. */

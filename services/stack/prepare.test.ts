@@ -68,6 +68,18 @@ describe("a folder that stays", () => {
   });
 });
 
+describe("a given key", () => {
+  it.each(["two words", "ümlaut", "a\nb"])("%j is refused, as no client could send it", async (controlKey) => {
+    await expect(createStack({ controlKey })).rejects.toThrow(/expected the control key to consist of letters/);
+  });
+
+  it("is taken as it is", async () => {
+    const stack = await createStack({ controlKey: "key-of-ours" });
+    expect(stack.controlKey).toBe("key-of-ours");
+    await stack.close();
+  });
+});
+
 describe("addresses and names", () => {
   it("a stack on every address is reached on the loopback one", async () => {
     const stack = await createStack({ host: "0.0.0.0" });
