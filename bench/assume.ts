@@ -20,10 +20,13 @@ const ROLE = "arn:aws:iam::111122223333:role/team-a-pull";
 /** @returns the lines of P3 */
 export function measureAssume(rounds: number): Promise<Result[]> {
   return withBench(async ({ folder, keep }) => {
-    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const ours = await keep(startOurs(folder, writeWorld(folder, privateKey)));
     const moto = await keep(startMoto());
     const empty = await keep(startScript("empty-express.mjs"));
+    const verifying = await keep(
+      startScript("verify-express.mjs", JSON.stringify(publicKey.export({ format: "jwk" }))),
+    );
     const bodies = join(folder, "bodies");
     writeFileSync(bodies, createBodies(await requestToken(ours.control), privateKey).join("\n"));
     const figures = await alternateLoads(
@@ -31,6 +34,7 @@ export function measureAssume(rounds: number): Promise<Result[]> {
         ours: () => countRequests(ours, jobFor(ours.url, bodies, TOKENS)),
         moto: () => countRequests(moto, jobFor(moto.url, bodies, SLOW_REQUESTS)),
         empty: () => countRequests(empty, jobFor(empty.url, bodies, TOKENS)),
+        verifying: () => countRequests(verifying, jobFor(verifying.url, bodies, TOKENS)),
       },
       rounds,
     );
@@ -38,7 +42,9 @@ export function measureAssume(rounds: number): Promise<Result[]> {
   });
 }
 
-function judgeAssume({ ours, moto, empty }: Readonly<Record<"ours" | "moto" | "empty", readonly Figure[]>>): Result[] {
+type Runs = "ours" | "moto" | "empty" | "verifying";
+
+function judgeAssume({ ours, moto, empty, verifying }: Readonly<Record<Runs, readonly Figure[]>>): Result[] {
   const what = `AssumeRoleWithWebIdentity, RS256, ${TOKENS} distinct tokens, ${CONNECTIONS} connections`;
   const reconnects = moto.reduce((sum, { report }) => sum + report.reconnects, 0);
   const closes = reconnects > 0 ? ", which closes each connection: the client opens a new one per request" : "";
@@ -56,6 +62,13 @@ function judgeAssume({ ours, moto, empty }: Readonly<Record<"ours" | "moto" | "e
       against: "an empty Express handler",
       unit: "requests",
       goal: { text: "≥ 0.5 × peer", ratioAtLeast: 0.5 },
+    }),
+    ...judgeRates("P3", "the limit of that on one core: an Express handler that only checks the signature", {
+      ours: verifying,
+      peer: empty,
+      against: "an empty Express handler",
+      unit: "requests",
+      goal: { text: "for information" },
     }),
   ];
 }

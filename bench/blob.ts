@@ -53,11 +53,13 @@ export function measurePush(rounds: number): Promise<Result[]> {
     const ours = await startOurPeer(bench);
     const peer = await bench.keep(startDockerRegistry(bench.folder));
     const discard = await bench.keep(startScript("discard.ts"));
+    const hash = await bench.keep(startScript("discard.ts", "hash"));
     const figures = await alternateLoads(
       {
         ours: () => pushAndDelete(ours.server, ours.target, ours.place),
         peer: () => pushAndDelete(peer, { url: peer.url }, { url: peer.url, headers: {} }),
         discard: () => countMegabytes(discard, pushJob({ url: discard.url })),
+        hash: () => countMegabytes(hash, pushJob({ url: hash.url })),
       },
       rounds,
     );
@@ -76,6 +78,13 @@ export function measurePush(rounds: number): Promise<Result[]> {
         against: "the same edge with the body discarded",
         unit: "MB",
         goal: { text: "≥ 0.85 × peer", ratioAtLeast: 0.85 },
+      }),
+      ...judgeRates("P7", "the limit of that on one core: the edge that takes the digest and keeps nothing", {
+        ours: figures.hash,
+        peer: figures.discard,
+        against: "the same edge with the body discarded",
+        unit: "MB",
+        goal: { text: "for information" },
       }),
     ];
   });

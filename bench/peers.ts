@@ -28,8 +28,8 @@ export async function startOurs(folder: string, world?: string): Promise<Server 
 }
 
 /** A Node script of this folder that prints its URL. */
-export async function startScript(script: string): Promise<Server> {
-  const command = { command: NODE, args: [join(import.meta.dirname, script)] };
+export async function startScript(script: string, ...options: readonly string[]): Promise<Server> {
+  const command = { command: NODE, args: [join(import.meta.dirname, script), ...options] };
   const [server] = await startPrinting(command, (line) => line);
   return server;
 }

@@ -49,8 +49,9 @@ async function measureAlgorithm(alg: Algorithm, rounds: number): Promise<Result>
   });
 }
 
+/** The fastest way for each kind of key that gives the bytes a JWS needs. */
 function signRaw(input: Buffer, key: KeyObject): Buffer {
-  return sign("sha256", input, { key, dsaEncoding: "ieee-p1363" });
+  return sign("sha256", input, key.asymmetricKeyType === "rsa" ? key : { key, dsaEncoding: "ieee-p1363" });
 }
 
 /** Both are pure computation: processor time is what they cost, whoever else uses the machine. */

@@ -58,6 +58,8 @@ export function createIssuer(options: IssuerOptions): Issuer {
     sign: async (claims) => signToken(claims, await activeKey()),
     async mint(request) {
       const claims = createClaims(url, request, options);
+      // What the caller added or spoiled may read otherwise than it was written: that is read back.
+      if (!request.bad && !request.claims) return { token: signToken(claims, await activeKey()), claims };
       const token = request.bad ? await forge(request.bad, claims) : signToken(claims, await activeKey());
       return { token, claims: parseToken(token)?.claims ?? claims };
     },
