@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -183,6 +184,17 @@ describe("what goes wrong", () => {
   it("a network that is not there is named, and a network's name that is in use is the engine's to tell", async () => {
     const message = await failing(new PullproofContainer(IMAGE).withNetworkMode("pullproof-e2e-none"));
     expect(message).toMatch(/^the network is not there: .*\nhint: start the network/s);
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("%s takes the container along", async (signal) => {
+    const script = join(import.meta.dirname, "interrupted.ts");
+    const child = spawn(process.execPath, [script, IMAGE], { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = new Promise((resolve) => child.once("close", (code, by) => resolve([code, by])));
+    const id = await new Promise<string>((resolve) => child.stdout.once("data", (text) => resolve(`${text}`.trim())));
+    expect(await docker(["ps", "-q", "--no-trunc", "--filter", `id=${id}`])).toBe(id);
+    child.kill(signal);
+    expect(await ended).toEqual([null, signal]);
+    expect(await docker(["ps", "-aq", "--filter", `id=${id}`])).toBe("");
   });
 
   it("an init file that fails is told with what the container said", async () => {
