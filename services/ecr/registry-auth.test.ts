@@ -180,6 +180,16 @@ describe("credentials", () => {
     expect((await ecr.ask(login, "a/app", { region: "us-east-1" })).verdict).toBe("expired");
   });
 
+  it("are judged alike whether they are remembered or were pushed out by newer ones", async () => {
+    const [first, expiring] = [ecr.login("tenant-a"), ecr.login("tenant-a")];
+    const ask = async (login: string) => (await ecr.ask(login, "a/app")).verdict;
+    for (const login of [first, expiring]) expect(await ask(login)).toBe("allowed");
+    for (let more = 0; more < 520; more += 1) expect(await ask(ecr.login("tenant-a"))).toBe("allowed");
+    expect(await ask(first)).toBe("allowed");
+    ecr.clock.advance(12 * 3600);
+    for (const login of [first, expiring]) expect(await ask(login)).toBe("expired");
+  });
+
   it("outlive the session unless the switch says otherwise", async () => {
     const login = ecr.login("tenant-a");
     ecr.clock.advance(3600);

@@ -6,6 +6,7 @@ import https from "node:https";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import tls from "node:tls";
 import type { RequestHandler } from "express";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { systemClock } from "./clock.ts";
@@ -87,6 +88,24 @@ describe("the edge", () => {
     const edge = await start();
     const ca = await certificates.caPem();
     await expect(ask(https, { port: edge.port, ca, servername: "example.com", path: "/v2/" })).rejects.toThrow();
+    await edge.close();
+  });
+
+  it("prefers the shorter key, and still takes the longer one", async () => {
+    const edge = await start();
+    const ca = await certificates.caPem();
+    const { port } = edge;
+    const negotiate = (options: tls.ConnectionOptions) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = tls.connect({ host: "127.0.0.1", port, ca, servername: "localhost", ...options }, () => {
+          resolve(socket.getCipher().name);
+          socket.destroy();
+        });
+        socket.once("error", reject);
+      });
+    expect(await negotiate({})).toBe("TLS_AES_128_GCM_SHA256");
+    expect(await negotiate({ ciphers: "TLS_AES_256_GCM_SHA384" })).toBe("TLS_AES_256_GCM_SHA384");
+    expect(await negotiate({ maxVersion: "TLSv1.2" })).toMatch(/^ECDHE-/);
     await edge.close();
   });
 
