@@ -90,14 +90,21 @@ function pack(files: readonly string[], folder: string): void {
 }
 
 /** An empty folder with nothing in it but the installed package. Needs no network: the package has no dependencies. */
-export function installPackage(files: Readonly<Record<string, string>> = {}): string {
-  const { archive } = packPackage();
+export function installPackage(): string {
+  installed ??= install();
   const folder = mkdtempSync(join(tmpdir(), "pullproof-user-"));
+  cpSync(installed, folder, { recursive: true, verbatimSymlinks: true });
+  return folder;
+}
+
+/** Installed once per process, copied from then on. */
+let installed: string | undefined;
+
+function install(): string {
+  const { archive } = packPackage();
+  const folder = mkdtempSync(join(tmpdir(), "pullproof-install-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
   const args = ["install", "--offline", "--no-audit", "--no-fund", "--save-dev", archive];
   execFileSync("npm", args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"], env: userEnvironment(folder) });
   return folder;
