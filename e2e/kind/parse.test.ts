@@ -1,7 +1,7 @@
 // Every file of `pullproof kind generate`, for every minor, read by those who read it in a cluster: kind's own packages,
 // containerd's, and Kubernetes' of that very minor. Each kind of file has broken twins that must be refused.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -36,11 +36,23 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Writes a folder with the real command; `break` changes one of its files. */
+const generated = new Map<string, string>();
+
+/** A folder as the real command writes it, for the caller alone. */
 function generate(minor: string, ...more: string[]): string {
+  const key = JSON.stringify([minor, more]);
+  const original = generated.get(key) ?? runCommand(minor, more);
+  generated.set(key, original);
+  const copy = mkdtempSync(join(root, `${minor}-`));
+  cpSync(original, copy, { recursive: true });
+  return copy;
+}
+
+function runCommand(minor: string, more: readonly string[]): string {
   const out = mkdtempSync(join(root, `${minor}-`));
   const inputs = ["--plugin", join(root, "ecr-credential-provider"), "--ca", join(root, "ca.pem")];
-  execFileSync(process.execPath, [CLI, "kind", "generate", "--kubernetes", minor, "--out", out, ...inputs, ...more]);
+  const args = ["--kubernetes", minor, "--out", out, ...inputs, ...more];
+  execFileSync(process.execPath, [CLI, "kind", "generate", ...args], { stdio: ["ignore", "ignore", "pipe"] });
   for (const host of HOSTS) {
     // Where a node has the CA is no place of this machine.
     const file = join(out, "certs.d", host, "hosts.toml");

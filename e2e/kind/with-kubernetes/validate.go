@@ -27,7 +27,13 @@ func checkKubeadm(data []byte) error {
 
 // checkKubelet reads the KubeletConfiguration as the kubelet does: strictly, with its defaults, then its own validation
 // under the gates that it sets.
-func checkKubelet(data []byte) error {
+func checkKubelet(data []byte) (err error) {
+	// Its defaults panic over a gate that they do not know, in the kubelet as well.
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%v", cause)
+		}
+	}()
 	document, err := findKubelet(data)
 	if err != nil {
 		return err
