@@ -124,6 +124,23 @@ describe("docker-compose up", () => {
   });
 });
 
+describe("the file", () => {
+  it("means the same to Compose 2's own parser as to docker-compose 1.29", async () => {
+    const folder2 = join(ROOT, "e2e/compose/compose-2");
+    const program = join(folder, "compose-2");
+    const environment = { GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", CGO_ENABLED: "0" };
+    await succeed("go", ["build", "-C", folder2, "-o", program, "."], { env: environment });
+    const second = JSON.parse(await succeed(program, ["docker-compose.yml"], { env: ENV })).services;
+    const first = parse(await compose("--profile", "demo", "config")).services;
+    expect(Object.keys(second).sort()).toEqual(Object.keys(first).sort());
+    const { pullproof, demo } = second;
+    expect(pullproof.networks.default.aliases).toEqual(first.pullproof.networks.default.aliases);
+    expect(pullproof.ports).toMatchObject([{ host_ip: "127.0.0.1", target: 4566 }]);
+    expect([demo.profiles, demo.command]).toEqual([first.demo.profiles, first.demo.command]);
+    expect(demo.depends_on.pullproof.condition).toBe(first.demo.depends_on.pullproof.condition);
+  });
+});
+
 describe("a Docker engine inside the network", () => {
   it("trusts nobody until it is given the CA of this stack", async () => {
     const refused = await inClient("pull", `${HOST_A}/team-a/app:1`);

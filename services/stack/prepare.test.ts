@@ -68,6 +68,24 @@ describe("a folder that stays", () => {
   });
 });
 
+describe("stacks that share a sealing key", () => {
+  it("accept each other's sessions; others do not", async () => {
+    const role = "arn:aws:iam::111122223333:role/team-a-pull";
+    const request = { roleArn: role, sessionName: "shared", durationSeconds: 900, lineage: "l" };
+    const judge = async (keys: readonly [string, string]) => {
+      const [first, second] = await Promise.all(keys.map((sealingKey) => createStack({ sealingKey })));
+      if (!first || !second) throw new Error("expected two stacks");
+      const { accessKeyId, sessionToken } = first.rooms.sts.mintSession(request);
+      const found = second.rooms.sts.resolver.resolve(accessKeyId, sessionToken);
+      const ids = [first, second].map(({ rooms }) => rooms.iam.findRole(role)?.id);
+      await Promise.all([first.close(), second.close()]);
+      return [typeof found, ids[0] === ids[1]];
+    };
+    expect(await judge(["one", "one"])).toEqual(["object", true]);
+    expect(await judge(["one", "two"])).toEqual(["string", false]);
+  });
+});
+
 describe("a given key", () => {
   it.each(["two words", "ümlaut", "a\nb"])("%j is refused, as no client could send it", async (controlKey) => {
     await expect(createStack({ controlKey })).rejects.toThrow(/expected the control key to consist of letters/);

@@ -10,7 +10,7 @@ import type { Dialer } from "../shared/dial.ts";
 import { ConfigurationError } from "../shared/errors.ts";
 import type { EventSink } from "../shared/event.ts";
 import { type Lazy, lazy } from "../shared/lazy.ts";
-import { createUuid, type Random } from "../shared/random.ts";
+import { createSeededRandom, createUuid, type Random } from "../shared/random.ts";
 import { createSealer } from "../shared/seal.ts";
 import { createSts, type Sts } from "../sts/index.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
@@ -60,7 +60,9 @@ export function createRooms(deps: RoomsDeps): Rooms {
   const { world, clock, random, dialer, events } = deps;
   const sealer = lazy(() => createSealer(deps.sealingKey, random));
   const issuers = lazy(() => createIssuers(deps));
-  const iam = lazy(() => createIam({ accounts: world.accounts.map((account) => account.iam), random, clock }));
+  // Sealed sessions name the unique id of their role: whoever shares the sealing key must give a world's roles the same ids.
+  const ids = deps.options.random ?? createSeededRandom(`${deps.sealingKey}/iam`);
+  const iam = lazy(() => createIam({ accounts: world.accounts.map((account) => account.iam), random: ids, clock }));
   const { httpIssuers, verifyThumbprints } = world.switches;
   const stsOptions = { httpIssuers, verifyThumbprints, defaultRegion: world.region };
   const sts = lazy(() => createSts({ iam: iam(), clock, random, sealer: sealer(), dialer, options: stsOptions }));
