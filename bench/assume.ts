@@ -36,7 +36,7 @@ export function measureAssume(rounds: number): Promise<Result[]> {
         empty: () => countRequests(empty, jobFor(empty.url, bodies, TOKENS)),
         verifying: () => countRequests(verifying, jobFor(verifying.url, bodies, TOKENS)),
       },
-      rounds,
+      { rounds, warmUp: 4 },
     );
     return judgeAssume(figures);
   });

@@ -34,7 +34,7 @@ export function measurePull(rounds: number): Promise<Result[]> {
       oursSecure: await preparePull(ours.server, oursSecure),
       peerSecure: await preparePull(secure, { url: secure.url, ...trusted }),
     };
-    const figures = await alternateLoads(runs, rounds);
+    const figures = await alternateLoads(runs, { rounds });
     return [
       ...judgePull("plain http", figures.ours, figures.peer),
       ...judgePull("TLS", figures.oursSecure, figures.peerSecure),
@@ -61,7 +61,7 @@ export function measurePush(rounds: number): Promise<Result[]> {
         discard: () => countMegabytes(discard, pushJob({ url: discard.url })),
         hash: () => countMegabytes(hash, pushJob({ url: hash.url })),
       },
-      rounds,
+      { rounds },
     );
     const what = "blob push, 512 MiB, digest checked, POST and PUT";
     return [

@@ -34,7 +34,7 @@ export function measureManifest(rounds: number): Promise<Result[]> {
         open: () => countRequests(open, jobFor(places.open, SLOW_REQUESTS * 2)),
         guarded: () => countRequests(guarded, jobFor(places.guarded, SLOW_REQUESTS)),
       },
-      rounds,
+      { rounds, warmUp: 2 },
     );
     return judgeManifest(figures);
   });

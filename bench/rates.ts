@@ -35,14 +35,14 @@ async function measureLoad(server: Server, job: Job, units: (report: Report) => 
   return { perSecond: done / report.seconds, perCpuSecond: done / cpuSeconds, report };
 }
 
-/** Runs in turn, `rounds` times after one that does not count. */
+/** Runs in turn, `rounds` times after `warmUp` that do not count: what runs through much code is compiled later. */
 export async function alternateLoads<Name extends string>(
   runs: Readonly<Record<Name, () => Promise<Figure>>>,
-  rounds: number,
+  { rounds, warmUp = 1 }: { rounds: number; warmUp?: number },
 ): Promise<Record<Name, Figure[]>> {
   const entries = Object.entries<() => Promise<Figure>>(runs);
   const figures: Record<string, Figure[]> = Object.fromEntries(entries.map(([name]) => [name, []]));
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -warmUp; round < rounds; round++) {
     for (const [name, run] of entries) {
       const figure = await run();
       if (round >= 0) figures[name]?.push(figure);
