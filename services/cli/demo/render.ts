@@ -59,7 +59,8 @@ function renderSummary(result: DemoResult, palette: Palette): string {
   const wrong = applicable.filter((row) => !row.ok);
   const skipped = result.rows.length - applicable.length;
   const tail = skipped > 0 ? palette.yellow(`, ${skipped} not applicable to this world`) : "";
-  if (wrong.length === 0 && applicable.length > 0) return palette.green(`${applicable.length} ${applicable.length === 1 ? "row" : "rows"} as expected`) + tail;
+  if (wrong.length === 0 && applicable.length > 0)
+    return palette.green(`${applicable.length} ${applicable.length === 1 ? "row" : "rows"} as expected`) + tail;
   if (applicable.length === 0) return palette.red("no row applies to this world");
   return (
     palette.red(`${wrong.length} of ${applicable.length} rows differ: ${wrong.map((row) => row.id).join(", ")}`) + tail
