@@ -53,6 +53,16 @@ function documented(): readonly (readonly [string, string])[] {
   });
 }
 
+describe("README.md", () => {
+  it("lists the same clients, versions and commands", () => {
+    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+    const [table = ""] = readFileSync(join(ROOT, "docs/clients.md"), "utf8").split("\n## ");
+    const rows = [...table.matchAll(/^\| (.+?) \| ([\d.]+) \| .+? \| (.+) \| \[/gm)];
+    expect(rows.length).toBeGreaterThan(10);
+    for (const [, client, version, what] of rows) expect(readme).toContain(`| ${client} | ${version} | ${what} |`);
+  });
+});
+
 describe("docs/clients.md", () => {
   it("lists every client with the version that is tested", () => {
     expect(documented()).toEqual(Object.entries(VERSIONS).map(([client, version]) => [client, version()]));
