@@ -11,9 +11,8 @@ export function onInterrupt(cleanUp: () => Promise<void>): () => void {
   };
   const listener = (signal: NodeJS.Signals) => {
     forget();
-    const others = process.listenerCount(signal);
-    // Whoever else listens decides what the signal means; nobody else: it ends the process, as without us.
-    void cleanUp().finally(() => others === 0 && process.kill(process.pid, signal));
+    // Raised again in any case: listeners of libraries (signal-exit) let a signal pass only when they are alone with it.
+    void cleanUp().finally(() => process.kill(process.pid, signal));
   };
   for (const signal of signals) process.on(signal, listener);
   return forget;
