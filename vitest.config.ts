@@ -3,8 +3,10 @@ import { defineConfig } from "vitest/config";
 // `unit` needs nothing but Node; `clients` runs real programs (docs/coverage.md lists them).
 export default defineConfig({
   test: {
+    maxWorkers: 2,
     projects: [
-      { test: { name: "unit", include: ["services/**/*.test.ts"], testTimeout: 60_000 } },
+      // Modules hold no state (no work at import time), so files need no process of their own.
+      { test: { name: "unit", include: ["services/**/*.test.ts"], testTimeout: 60_000, isolate: false } },
       {
         test: {
           name: "clients",
