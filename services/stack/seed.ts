@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { listManifestProblems } from "../apiserver/index.ts";
 import { listPolicyProblems } from "../iam/index.ts";
 import { ConfigurationError } from "../shared/errors.ts";
-import { DEFAULT_WORLD } from "./default-world.ts";
+import { readDefaultWorld } from "./default-world-read.ts";
 import type { World } from "./types.ts";
 import { parseWorldObject } from "./world.ts";
 import type { WorldChecks } from "./world-context.ts";
@@ -16,8 +16,7 @@ import type { WorldChecks } from "./world-context.ts";
  */
 export async function loadWorld(source?: string | object): Promise<World> {
   const checks: WorldChecks = { listManifestProblems, listPolicyProblems };
-  // Tests check the default world's policies and manifests once for all; a start need not.
-  if (source === undefined) return parseWorldObject(DEFAULT_WORLD, {}, "default world");
+  if (source === undefined) return readDefaultWorld();
   if (typeof source !== "string") return parseWorldObject(source, checks);
   const text = readWorldFile(source);
   const folder = dirname(resolve(source));

@@ -7,6 +7,7 @@ import { listManifestProblems } from "../apiserver/index.ts";
 import { listPolicyProblems } from "../iam/index.ts";
 import { ConfigurationError } from "../shared/errors.ts";
 import { DEFAULT_WORLD } from "./default-world.ts";
+import { readDefaultWorld } from "./default-world-read.ts";
 import { loadWorld } from "./seed.ts";
 import type { World } from "./types.ts";
 import { parseWorldObject } from "./world.ts";
@@ -234,6 +235,9 @@ describe("the default world", () => {
     expect(world.source).toBe("default world");
     expect(await loadWorld(file)).toEqual({ ...world, source: file });
     expect(parseWorldObject(DEFAULT_WORLD, CHECKS)).toEqual({ ...world, source: "world object" });
+    // the build carries it as JSON
+    expect(JSON.parse(JSON.stringify(readDefaultWorld()))).toEqual(readDefaultWorld());
+    expect(readDefaultWorld()).toEqual({ ...world, source: "default world" });
   });
 });
 
