@@ -1,6 +1,6 @@
 // The command line of pullproof: arguments to a command. Loads a command's code only when that command runs.
-import { readFileSync } from "node:fs";
 import { Command, CommanderError, Option } from "commander";
+import { VERSION } from "../shared/version.ts";
 import type { ClockChange, ClockOptions } from "./commands/clock.ts";
 import type { DemoOptions } from "./commands/demo.ts";
 import type { EnvOptions } from "./commands/env.ts";
@@ -82,7 +82,7 @@ function createProgram(cli: Cli, { stdout, stderr }: OutputStreams, finish: Fini
     .description(
       "Prove who may pull what: a local OIDC, STS, IAM, ECR and registry stack, and the kubelet's image pull path",
     )
-    .version(readVersion(), "-V, --version", "print the version")
+    .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .showHelpAfterError("(--help shows what is possible)")
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
@@ -92,11 +92,6 @@ function createProgram(cli: Cli, { stdout, stderr }: OutputStreams, finish: Fini
   addControlCommands(program, cli, finish);
   addKindCommands(program, cli, finish);
   return program;
-}
-
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return String(version);
 }
 
 function addStackCommands(program: Command, cli: Cli, finish: Finish): void {

@@ -6,11 +6,11 @@ import { verifySignature } from "../shared/aws/sigv4.ts";
 import { JSON_SIGNATURE_REFUSALS, SignatureError } from "../shared/aws/sigv4-refusals.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { EventDraft, EventSink } from "../shared/event.ts";
-import { drain, eventOf, readBytes, reportRefusal, requestIdOf, requestScope } from "../shared/http.ts";
+import { callerOf, drain, eventOf, readBytes, reportRefusal, requestIdOf, requestScope } from "../shared/http.ts";
 import type { Random } from "../shared/random.ts";
 import { UNVERIFIED_LIMITS } from "./core/unverified.ts";
 import { renderError } from "./errors.ts";
-import type { CallContext, Ecr, EcrCall } from "./types.ts";
+import type { Ecr, EcrCall } from "./types.ts";
 
 export interface EcrRouterOptions {
   readonly ecr: Ecr;
@@ -48,7 +48,7 @@ async function answer(request: Request, event: EventDraft, options: EcrRouterOpt
   const target = request.method === "POST" && request.path === "/" ? request.get("x-amz-target") : undefined;
   const { operation, input } = parseJsonCall({ target, body }, TARGET);
   if (options.ecr.operations.includes(operation)) event.operation = `ecr:${operation}`;
-  const call = { input, event, context: createContext(request), ...verifyCaller(request, { body, event, options }) };
+  const call = { input, event, context: callerOf(request), ...verifyCaller(request, { body, event, options }) };
   const output = options.ecr.run(operation, call);
   if (event.decision === "none") event.decision = "allow";
   return output;
@@ -71,15 +71,6 @@ function verifyCaller(
   event.lineage = lineage;
   if (verified.usedSystemClock) event.notes = { ...event.notes, clock: "signed by the system's clock" };
   return { principal, lineage, region };
-}
-
-function createContext(request: Request): CallContext {
-  const address = request.socket.remoteAddress ?? "";
-  return {
-    sourceIp: address.startsWith("::ffff:") ? address.slice(7) : address,
-    secure: "encrypted" in request.socket,
-    userAgent: request.headers["user-agent"] ?? "",
-  };
 }
 
 function refuse(request: Request, response: Response, error: unknown): void {

@@ -2,6 +2,7 @@
 // the request and the caller only.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventDraft } from "../shared/event.ts";
+import { callerOf } from "../shared/http.ts";
 import type { Address } from "./address.ts";
 import { answerRefusal, type RefusalTarget, writeRefusal } from "./answer.ts";
 import { PROFILES } from "./core/profile.ts";
@@ -44,7 +45,7 @@ export async function admit(arrival: RegistryArrival, operation: RegistryOperati
   const { principal } = authentication;
   event.principal = principal.name;
   if (principal.lineage !== undefined) event.lineage = principal.lineage;
-  const caller = { principal, context: contextOf(request) };
+  const caller = { principal, context: callerOf(request) };
   return isAllowed(arrival, operation, caller) ? caller : undefined;
 }
 
@@ -97,12 +98,4 @@ export function targetOf({ request, response, address, route }: Arrival): Refusa
   const { registry, host } = address;
   const registryId = registry?.options.registryId ?? host;
   return { request, response, profile: registry?.profile ?? PROFILES.oci, repository: route.name, registryId };
-}
-
-function contextOf(request: IncomingMessage): RequestContext {
-  return {
-    sourceIp: (request.socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
-    secure: "encrypted" in request.socket && request.socket.encrypted === true,
-    userAgent: request.headers["user-agent"] ?? "",
-  };
 }

@@ -102,6 +102,23 @@ function traceOf(request: Request): string | undefined {
   return typeof header === "string" ? /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(header)?.[1] : undefined;
 }
 
+/** Facts of a request that policies may look at. */
+export interface Caller {
+  /** Without the prefix of IPv4 addresses mapped into IPv6. */
+  readonly sourceIp: string;
+  readonly secure: boolean;
+  readonly userAgent: string;
+}
+
+/** Where a request comes from, and how. */
+export function callerOf(request: IncomingMessage): Caller {
+  return {
+    sourceIp: (request.socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
+    secure: "encrypted" in request.socket && request.socket.encrypted === true,
+    userAgent: request.headers["user-agent"] ?? "",
+  };
+}
+
 /** What a caller is told about a failure, and the reason for the event. */
 export interface RenderedRefusal {
   readonly status: number;

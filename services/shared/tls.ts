@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type forge from "node-forge";
 import type { Clock } from "./clock.ts";
+import { lazy } from "./lazy.ts";
 import type { Random } from "./random.ts";
 
 const DAY_MS = 86_400_000;
@@ -58,11 +59,11 @@ interface LeafKey {
 
 /** A CA whose key, certificate and leaf key (one for all names) are made on first use. */
 export function createCertificateAuthority(options: CertificateAuthorityOptions): CertificateAuthority {
-  const library = once(async () => (await import("node-forge")).default as Forge);
-  const authority = once(
+  const library = lazy(async () => (await import("node-forge")).default as Forge);
+  const authority = lazy(
     async () => loadAuthority(options, await library()) ?? createAuthority(options, await library()),
   );
-  const leafKey = once(async () => createLeafKey(await library()));
+  const leafKey = lazy(async () => createLeafKey(await library()));
   const issued = new Map<string, Promise<ServerCertificate>>();
 
   async function issue(names: LeafNames): Promise<ServerCertificate> {
@@ -96,14 +97,6 @@ function leafNames(serverName: string, isServed: (name: string) => boolean): Lea
   if (!isServed(name)) throw new Error(`no certificate for ${serverName}: this stack does not answer for that name`);
   const wildcard = name.replace(/^\d{12}\.(dkr[.-]ecr\.)/, "*.$1");
   return { commonName: wildcard.slice(0, 64), dns: [wildcard], ips: [] };
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 async function generateRsa(): Promise<string> {

@@ -2,12 +2,12 @@
 import type { StackController } from "../control/index.ts";
 import type { Dialer } from "../shared/dial.ts";
 import type { CertificateAuthority } from "../shared/tls.ts";
+import { VERSION } from "../shared/version.ts";
 import { checkServices } from "./health.ts";
 import type { HostTable } from "./hosts.ts";
 import { redactWorld } from "./redacted-world.ts";
 import type { Rooms } from "./rooms.ts";
 import type { World } from "./types.ts";
-import { VERSION } from "./version.ts";
 
 export interface ControllerDeps {
   readonly world: World;

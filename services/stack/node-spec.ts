@@ -1,11 +1,11 @@
 // What `POST nodes` may say, and the node it becomes: a copy of `like` with some facts replaced. Pure.
 import { isAbsolute } from "node:path";
+import { API_VERSIONS } from "../apiserver/index.ts";
 import { ControlError } from "../control/index.ts";
-import type { KubernetesVersion, WorldNode } from "./types.ts";
+import type { WorldNode } from "./types.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const VERSIONS: readonly KubernetesVersion[] = ["1.33", "1.34", "1.35", "1.36", "1.37"];
 const MEMBERS = [
   "name",
   "like",
@@ -30,8 +30,8 @@ export function parseNodeSpec(body: Fields, find: (name: string) => WorldNode | 
     throw refusal("name as a DNS subdomain", name);
   }
   const base = findBase(body.like, find);
-  const known = VERSIONS.find((candidate) => candidate === (version ?? base?.version ?? "1.36"));
-  if (!known) throw refusal(`version as one of ${VERSIONS.join(", ")}`, version);
+  const known = API_VERSIONS.find((candidate) => candidate === (version ?? base?.version ?? "1.36"));
+  if (!known) throw refusal(`version as one of ${API_VERSIONS.join(", ")}`, version);
   const { identity: inherited, ...rest } = base ?? EMPTY_NODE;
   const identity = body.identity === undefined ? inherited : body.identity;
   if (identity !== undefined && identity !== null && typeof identity !== "string")

@@ -57,7 +57,7 @@ export interface Rooms {
 
 /** Each room is made when it is first used; `reset` leaves alone what was never made. */
 export function createRooms(deps: RoomsDeps): Rooms {
-  const { world, clock, random, dialer, events } = deps;
+  const { world, clock, random, dialer } = deps;
   const sealer = lazy(() => createSealer(deps.sealingKey, random));
   const issuers = lazy(() => createIssuers(deps));
   // Sealed sessions name the unique id of their role: whoever shares the sealing key must give a world's roles the same ids.
@@ -87,7 +87,16 @@ export function createRooms(deps: RoomsDeps): Rooms {
   const api = createApiClient(dialer, deps.controlKey);
   const tokens = lazy(() => createStackTokens(deps, issuers(), api));
   const apiServer = lazy(() => createStackApiServer(deps, clusterIssuer(world, issuers())));
-  const rooms: Omit<Rooms, "rotateKey" | "putRepositoryAccess" | "reset" | "nodes"> = {
+  const nodes = lazy(() => createStackNodes(deps, rooms));
+  const made = () => [
+    ...(issuers.peek()?.values() ?? []),
+    iam.peek(),
+    sts.peek(),
+    ecr.peek(),
+    registries.peek(),
+    apiServer.peek(),
+  ];
+  const rooms: Rooms = {
     api,
     get issuers() {
       return issuers();
@@ -110,18 +119,9 @@ export function createRooms(deps: RoomsDeps): Rooms {
     get apiServer() {
       return apiServer();
     },
-  };
-  const nodes = createStackNodes({ ...deps, events }, rooms);
-  const made = () => [
-    ...(issuers.peek()?.values() ?? []),
-    iam.peek(),
-    sts.peek(),
-    ecr.peek(),
-    registries.peek(),
-    apiServer.peek(),
-  ];
-  const changes: Pick<Rooms, "rotateKey" | "putRepositoryAccess" | "reset" | "nodes"> = {
-    nodes,
+    get nodes() {
+      return nodes();
+    },
     rotateKey: async (name, request) => issuers().get(name)?.rotate(parseRotation(request)),
     putRepositoryAccess(name, repository, access) {
       const registry = registries().plain(name);
@@ -129,11 +129,11 @@ export function createRooms(deps: RoomsDeps): Rooms {
       return registry !== undefined;
     },
     async reset() {
-      await nodes.reset();
+      await nodes.peek()?.reset();
       for (const room of made()) room?.reset();
     },
   };
-  return Object.defineProperties(rooms, Object.getOwnPropertyDescriptors(changes)) as Rooms;
+  return rooms;
 }
 
 function parseRotation({ alg, keepOld }: { alg?: string; keepOld: boolean }): Parameters<Issuer["rotate"]>[0] {

@@ -1,6 +1,7 @@
 // The world: everything that a stack starts with, as one typed value. The world file is parsed into it once;
 // rooms get their parts of it and trust them.
 
+import type { KubernetesVersion } from "../apiserver/index.ts";
 import type { AccountSeed } from "../iam/index.ts";
 import type { SeedName } from "../registry/index.ts";
 
@@ -97,7 +98,7 @@ export interface WorldNode {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export type KubernetesVersion = "1.33" | "1.34" | "1.35" | "1.36" | "1.37";
+export type { KubernetesVersion };
 
 /** A plain OCI registry that knows nothing of AWS. */
 export interface WorldRegistry {

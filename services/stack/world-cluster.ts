@@ -1,4 +1,5 @@
 // The `cluster` of a world: manifests as kubectl takes them, and the simulated nodes.
+import { API_VERSIONS } from "../apiserver/index.ts";
 import type { Manifest, WorldCluster, WorldNode } from "./types.ts";
 import { anyMap, distinct, list, record } from "./world-collections.ts";
 import type { WorldContext } from "./world-context.ts";
@@ -115,7 +116,7 @@ function readNode(place: Place, context: WorldContext): WorldNode {
   const name = String(place.path.at(-1));
   const role: TextRule = { expected: "the ARN of a role of this world", test: (arn) => context.roleArns.has(arn) };
   const { identity, credentialProviderConfig, ...fields } = readFields(place, {
-    version: required(oneOf("1.33", "1.34", "1.35", "1.36", "1.37")),
+    version: required(oneOf(...API_VERSIONS)),
     pluginDirectory: optional((at) => readDirectory(at, context), "builtin"),
     kubeletConfiguration: optional(
       typed(["kubelet.config.k8s.io/v1beta1"], "KubeletConfiguration"),

@@ -6,7 +6,7 @@ import { verifySignature } from "../shared/aws/sigv4.ts";
 import { QUERY_SIGNATURE_REFUSALS, SignatureError } from "../shared/aws/sigv4-refusals.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { EventSink } from "../shared/event.ts";
-import { drain, eventOf, readBytes, reportRefusal, requestIdOf, requestScope } from "../shared/http.ts";
+import { callerOf, drain, eventOf, readBytes, reportRefusal, requestIdOf, requestScope } from "../shared/http.ts";
 import type { Random } from "../shared/random.ts";
 import { parseAccessKeyId } from "./core/parameters.ts";
 import { UNVERIFIED_TEXTS } from "./core/unverified.ts";
@@ -119,11 +119,8 @@ function verifyCaller(
 }
 
 function createContext(request: Request, region: string): CallContext {
-  const address = request.socket.remoteAddress ?? "";
   return {
-    sourceIp: address.startsWith("::ffff:") ? address.slice(7) : address,
-    secure: "encrypted" in request.socket,
-    userAgent: request.headers["user-agent"] ?? "",
+    ...callerOf(request),
     region: /^sts\.([a-z0-9-]+)\.amazonaws\.com/.exec(request.headers.host ?? "")?.[1] ?? region,
   };
 }
